@@ -1,0 +1,122 @@
+"""Run the experiments of the paper and write one page for each front.
+
+``python experiments/reproduce.py [--only FRONT_OR_SCRIPT] [--quick] [--out docs/reproduction]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+for folder in (HERE, HERE.parent):  # scripts may say `from common import ...` or `from experiments.common import ...`
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+from common import Section, Table  # noqa: E402
+
+FRONTS = {
+    "clustering": "Clusterings",
+    "communities": "Communities",
+    "models": "Fitted models",
+}
+log = logging.getLogger("reproduce")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what was asked for; the exit code is the number of fronts with a script that failed."""
+    parser = argparse.ArgumentParser(description="Run the experiments of the paper and write the pages.")
+    parser.add_argument("--only", default="", help="a front (clustering, communities, models) or a script's name")
+    parser.add_argument("--quick", action="store_true", help="the small version of each experiment")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "docs" / "reproduction")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    chosen = [script for script in scripts() if script.startswith(options.only)]
+    if not chosen:
+        parser.error(f"no experiment starts with {options.only!r}; there are: {', '.join(scripts())}")
+    options.out.mkdir(parents=True, exist_ok=True)
+    failed = [script for script in chosen if not run_script(script, options.out, options.quick)]
+    for front in sorted({front_of(script) for script in chosen}):
+        write_page(front, options.out)
+    if failed:
+        log.error("failed: %s", ", ".join(failed))
+    return len(failed)
+
+
+def scripts() -> list[str]:
+    """Names of all experiment scripts, by front."""
+    return sorted(path.stem for path in HERE.glob("*_*.py") if front_of(path.stem) in FRONTS)
+
+
+def front_of(script: str) -> str:
+    """The front that a script's name starts with."""
+    return script.split("_", 1)[0]
+
+
+def load(script: str) -> Callable[[Path, bool], Section]:
+    """The `run` function of a script."""
+    run: Callable[[Path, bool], Section] = importlib.import_module(script).run
+    return run
+
+
+def run_script(script: str, out: Path, quick: bool) -> bool:
+    """Run one script and keep its section as a file of its own, so that one script can be run again alone."""
+    log.info("running %s", script)
+    started = time.perf_counter()
+    try:
+        section = load(script)(out, quick)
+    except Exception:
+        log.exception("%s failed", script)
+        return False
+    text = section_markdown(section, f"experiments/{script}.py", time.perf_counter() - started)
+    parts = out / "parts"
+    parts.mkdir(exist_ok=True)
+    (parts / f"{script}.md").write_text(text, encoding="utf-8")
+    print(text)
+    return True
+
+
+def write_page(front: str, out: Path) -> None:
+    """Join the sections of a front into one page."""
+    parts = sorted((out / "parts").glob(f"{front}_*.md"))
+    head = f"# {FRONTS[front]}: the paper beside ours\n\n"
+    head += f"Made by `make reproduce ONLY={front}`; one script of `experiments/` for each section.\n"
+    body = (part.read_text(encoding="utf-8") for part in parts)
+    (out / f"{front}.md").write_text("\n".join([head, *body]), encoding="utf-8")
+
+
+def section_markdown(section: Section, script: str, seconds: float) -> str:
+    """A section as Markdown: text, tables, pictures."""
+    pieces = [f"## {section.title}", section.text.strip()]
+    pieces += [table_markdown(table) for table in section.tables]
+    pieces += [f"![{caption}]({name})\n\n*{caption}*" for name, caption in section.pictures]
+    pieces.append(f"`{script}`, {seconds:.0f} s.")
+    return "\n\n".join(pieces) + "\n"
+
+
+def table_markdown(table: Table) -> str:
+    """A table as Markdown, with its caption in bold above it."""
+    lines = [table.header, ["---"] * len(table.header), *table.rows]
+    return f"**{table.caption}**\n\n" + "\n".join(row_markdown(row) for row in lines)
+
+
+def row_markdown(cells: Iterable[Any]) -> str:
+    """One line of a table."""
+    return "| " + " | ".join(cell_text(cell) for cell in cells) + " |"
+
+
+def cell_text(cell: object) -> str:
+    """Floats with four significant digits, everything else as it is; bars would end the cell."""
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    return str(cell).replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
