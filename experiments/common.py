@@ -1,7 +1,8 @@
 """What every experiment hands back: a section of a reproduction page.
 
-Each script of this folder is named ``<front>_<figure>_<what>.py`` and defines ``run(out: Path, quick: bool) -> Section``.
-Pictures are written into `out`; `reproduce.py` runs the scripts and writes the pages.
+Each script of this folder is named ``<front>_<figure>_<what>.py`` and defines
+``run(out: Path, quick: bool) -> Section``. Pictures are written into `out`; `reproduce.py` runs the scripts and
+writes the pages.
 """
 
 from __future__ import annotations

@@ -1,0 +1,62 @@
+# Every target sets itself up: a fresh machine with Python 3.11 or newer is enough.
+#   make demo       one small consensus for each front, tables and an HTML report in demo-output/
+#   make test       all tests           make check      style, types, doctests, links of the docs
+#   make bench      benchmarks          make reproduce  every figure and table of the paper
+#   make docs       the site            make fuzz, make test-matrix   long tests
+# ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n changes the number of test workers.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+JOBS   ?= 2
+ONLY   ?=
+BENCH  ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check format bench reproduce docs fuzz test-matrix clean
+
+help:
+	@sed -n '2,6s/^# *//p' Makefile
+
+setup: $(READY)
+
+$(READY): pyproject.toml scripts/setup
+	@VENV="$(VENV)" PYTHON="$(PYTHON)" sh scripts/setup
+	@touch $(READY)
+
+demo: $(READY)
+	$(BIN)/biconsensus demo --out demo-output
+
+test: $(READY)
+	$(BIN)/python -m pytest -n $(JOBS) --durations=15 $(ARGS)
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src
+	$(BIN)/python scripts/check_links.py
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	BENCH="$(BENCH)" $(BIN)/python scripts/bench.py $(ONLY)
+
+reproduce: $(READY)
+	$(BIN)/python experiments/reproduce.py --only "$(ONLY)"
+
+docs: $(READY)
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+fuzz: $(READY)
+	$(BIN)/python scripts/bench.py --folder tests/fuzz $(ONLY)
+
+test-matrix: $(READY)
+	PYTHON="$(PYTHON)" sh scripts/test-matrix
+
+clean:
+	rm -rf demo-output docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,59 @@
+"""Sphinx configuration of the site."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import biconsensus
+
+project = "biconsensus"
+copyright = "the biconsensus developers"
+author = "the biconsensus developers"
+version = release = biconsensus.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "amsmath"]
+myst_heading_anchors = 4
+exclude_patterns = ["_build", "reproduction/parts", "gallery/**/*.ipynb", "gallery/*.py", "gallery/*.md5"]
+suppress_warnings = ["config.cache"]
+
+html_theme = "furo"
+html_title = "biconsensus"
+html_static_path = ["_static"]
+html_show_sphinx = False
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# the data sets of the experiments, for the examples that use them
+_data = Path(__file__).resolve().parents[2] / "shared" / "data"
+if _data.is_dir():
+    os.environ.setdefault("BICONSENSUS_DATA", str(_data))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "min_reported_time": 5,
+    "matplotlib_animations": False,
+    "abort_on_example_error": False,
+}
+warnings.filterwarnings("ignore", category=DeprecationWarning)

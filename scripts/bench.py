@@ -1,0 +1,53 @@
+"""Run every script of a folder (benchmarks/ by default) whose name starts with what was asked for, one after the other.
+
+``python scripts/bench.py [--folder benchmarks] [NAME ...]``; the variable BENCH reaches the scripts as it is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the scripts; the exit code is the number of those that failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help="the start of a script's name; all scripts without it")
+    parser.add_argument("--folder", type=Path, default=ROOT / "benchmarks")
+    options = parser.parse_args(arguments)
+    found = runnable(options.folder)
+    chosen = [path for path in found if not options.names or matches(path, options.names)]
+    if not chosen:
+        parser.error(f"nothing to run; there are: {', '.join(path.stem for path in found) or 'no scripts'}")
+    failed = [path.stem for path in chosen if run(path) != 0]
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return len(failed)
+
+
+def runnable(folder: Path) -> list[Path]:
+    """Scripts of a folder that can be run by themselves."""
+    return sorted(path for path in folder.glob("*.py") if "__main__" in path.read_text(encoding="utf-8"))
+
+
+def matches(path: Path, names: list[str]) -> bool:
+    """Whether a script's name, with or without `bench_` before it, starts with one of the names."""
+    return any(path.stem.removeprefix("bench_").startswith(name) or path.stem.startswith(name) for name in names)
+
+
+def run(path: Path) -> int:
+    """Run one script as a process of its own, so that its memory is its own."""
+    print(f"== {path.stem}", flush=True)
+    started = time.perf_counter()
+    code = subprocess.run([sys.executable, str(path)], cwd=ROOT, check=False).returncode
+    print(f"== {path.stem}: exit code {code}, {time.perf_counter() - started:.0f} s", flush=True)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

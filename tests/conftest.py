@@ -1,0 +1,53 @@
+"""Fixtures that all tests share: where the data is, which browser there is, and when a skip is a failure."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+for folder in (ROOT / "scripts", ROOT / "experiments", ROOT):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+# matplotlib must not look for a screen
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+def not_here(reason: str) -> NoReturn:
+    """Skip, or fail where BICONSENSUS_REQUIRE_ALL is set: continuous integration has everything."""
+    if os.environ.get("BICONSENSUS_REQUIRE_ALL"):
+        pytest.fail(f"BICONSENSUS_REQUIRE_ALL is set, but {reason}")
+    pytest.skip(reason)
+
+
+def find_data() -> Path | None:
+    """The folder of data sets: BICONSENSUS_DATA, or `../shared/data` beside the repository."""
+    given = os.environ.get("BICONSENSUS_DATA")
+    folder = Path(given) if given else ROOT.parent / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Folder of the data sets of the experiments; skips with a reason where it is absent."""
+    folder = find_data()
+    if folder is None:
+        not_here("the data sets are not here: set BICONSENSUS_DATA to their folder")
+    os.environ["BICONSENSUS_DATA"] = str(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of a Chromium; skips with a reason where there is none."""
+    from find_chromium import find_chromium
+
+    path = find_chromium()
+    if path is None:
+        not_here("no Chromium was found: install one, or set BICONSENSUS_CHROMIUM to its path")
+    return path
