@@ -1,0 +1,180 @@
+"""Scores against scikit-learn, networkx, brute force and figures worked out by hand."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn import metrics as sk
+
+from biconsensus import metrics
+from biconsensus.errors import InputError, UnknownNameError
+
+label_pairs = st.integers(1, 40).flatmap(
+    lambda m: st.tuples(*[st.lists(st.integers(-1, 4), min_size=m, max_size=m).map(np.array)] * 2)
+)
+
+
+@given(label_pairs)
+def test_partition_scores_are_those_of_scikit_learn(pair):
+    truth, labels = pair
+    assert metrics.nmi(truth, labels) == pytest.approx(sk.normalized_mutual_info_score(truth, labels), abs=1e-9)
+    assert metrics.ari(truth, labels) == pytest.approx(sk.adjusted_rand_score(truth, labels), abs=1e-9)
+    assert metrics.ami(truth, labels) == pytest.approx(sk.adjusted_mutual_info_score(truth, labels), abs=1e-9)
+
+
+@pytest.mark.parametrize("convert", [lambda v: v.astype(str), lambda v: v * 10**12, lambda v: v / 7, list])
+def test_any_labels_serve(convert):
+    rng = np.random.default_rng(0)
+    truth, labels = rng.integers(0, 5, 200), rng.integers(0, 4, 200)
+    for score in (metrics.nmi, metrics.ari, metrics.ami):
+        assert score(convert(truth), labels) == pytest.approx(score(truth, labels), abs=1e-12)
+
+
+def test_many_groups_take_the_sparse_way():
+    rng = np.random.default_rng(1)
+    truth, labels = rng.integers(0, 900, 1000), rng.integers(0, 900, 1000)
+    assert metrics.nmi(truth, labels) == pytest.approx(sk.normalized_mutual_info_score(truth, labels))
+
+
+@given(label_pairs, st.sampled_from([0.5, 1.0, 2.0]))
+def test_f_measure_is_the_best_f_of_each_class(pair, beta):
+    truth, labels = pair
+    total = score = 0.0
+    for k in set(truth[truth != -1]):
+        best = 0.0
+        for g in set(labels[labels != -1]):
+            both = np.sum((truth == k) & (labels == g))
+            if both:
+                p, r = both / np.sum(labels == g), both / np.sum(truth == k)
+                best = max(best, (1 + beta**2) * p * r / (beta**2 * p + r))
+        total += np.sum(truth == k)
+        score += np.sum(truth == k) * best
+    assert metrics.f_measure(truth, labels, beta) == pytest.approx(score / total if total else 0.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(label_pairs)
+def test_misclassification_is_the_best_of_all_matchings(pair):
+    truth, labels = pair
+    names = [*range(5), *range(100, 105)]
+    best = 0
+    for choice in permutations(names, 3):
+        # matching three of the groups at a time is enough for labels folded into 0, 1, 2
+        mapped = np.where(labels % 3 == 0, choice[0], np.where(labels % 3 == 1, choice[1], choice[2]))
+        mapped[labels == -1] = -1
+        best = max(best, int(np.sum(mapped == truth)))
+    folded = np.where(labels == -1, -1, labels % 3)
+    assert metrics.misclassification_error(truth, folded) == pytest.approx(1 - best / truth.size)
+
+
+def test_outliers_are_matched_with_outliers_only():
+    assert metrics.misclassification_error([-1] * 8 + [0] * 2, [0] * 10) == pytest.approx(0.8)
+    assert metrics.misclassification_error([-1] * 8 + [0] * 2, [-1] * 10) == pytest.approx(0.2)
+
+
+def test_recall_and_precision_by_hand():
+    truth = [[0, 1, 2, 3], [3, 4, 5, 6]]
+    found = [[3, 4, 5], [0, 1, 2, 3, 7], [8, 9]]
+    recall, precision = metrics.recall_precision(truth, found)
+    assert recall == pytest.approx((4 + 3) / 8)
+    assert precision == pytest.approx((4 + 3) / 10)
+    assert metrics.recall_precision(truth, []) == (0.0, 0.0)
+
+
+def test_one_group_serves_one_class():
+    labels = np.array([0, 0, 0, 1, 1, 1, -1])
+    assert metrics.recall_precision(labels, np.zeros(7, int))[0] == pytest.approx(0.5)
+
+
+def test_forms_of_a_cover_are_equal():
+    labels = np.array([0, 0, 2, 2, -1, 2])
+    dense = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [0, 0], [0, 1]])
+    found = [[0, 1, 2], [2, 3, 5]]
+    scores = {metrics.recall_precision(t, found) for t in (labels, dense, csr_array(dense), [[0, 1], [2, 3, 5]])}
+    assert len(scores) == 1
+    covers = {metrics.overlapping_nmi(t, found, n_elements=6) for t in (labels, dense, dense * 0.5)}
+    assert len(covers) == 1
+
+
+def conditional(x, y):
+    """H(x | y) of two binary variables, from the joint table, in bits; None where the complement fits better."""
+
+    def h(p):
+        return 0.0 if p == 0 else -p * np.log2(p)
+
+    joint = {(a, b): h(np.mean((x == a) & (y == b))) for a in (0, 1) for b in (0, 1)}
+    if joint[1, 1] + joint[0, 0] <= joint[0, 1] + joint[1, 0]:
+        return None
+    return sum(joint.values()) - h(np.mean(y == 0)) - h(np.mean(y == 1))
+
+
+def cover_information(a, b):
+    """Entropies of the columns of a, and the same given b, straight from the definition."""
+    h = np.array([sk.mutual_info_score(x, x) / np.log(2) for x in a.T])
+    given = [min([v for y in b.T if (v := conditional(x, y)) is not None], default=e) for x, e in zip(a.T, h)]
+    return h, np.minimum(h, np.array(given))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_overlapping_nmi_from_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    a = (rng.random((30, 4)) < 0.4).astype(int)
+    b = np.where(rng.random((30, 3)) < 0.2, 1 - a[:, :3], a[:, :3])
+    (ha, hab), (hb, hba) = cover_information(a, b), cover_information(b, a)
+    shared = (ha.sum() - hab.sum() + hb.sum() - hba.sum()) / 2
+    assert metrics.overlapping_nmi(a, b) == pytest.approx(shared / max(ha.sum(), hb.sum()))
+    lfk = 1 - ((hab / ha).mean() + (hba / hb).mean()) / 2
+    assert metrics.overlapping_nmi(a, b, normalization="lfk") == pytest.approx(lfk)
+
+
+@given(st.lists(st.integers(-1, 3), min_size=2, max_size=30))
+def test_overlapping_nmi_of_a_cover_with_itself_is_one(labels):
+    assert metrics.overlapping_nmi(np.array(labels), np.array(labels)) == pytest.approx(1.0)
+
+
+def test_covers_without_information():
+    assert metrics.overlapping_nmi([[0, 1, 2]], [[0, 1, 2]], n_elements=3) == 1.0
+    assert metrics.overlapping_nmi([[0, 1, 2]], [[0, 1]], n_elements=3) == 0.0
+
+
+@pytest.mark.parametrize("resolution", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("directed", [False, True])
+def test_modularity_is_that_of_networkx(resolution, directed):
+    graph = nx.gnp_random_graph(30, 0.2, seed=3, directed=directed)
+    rng = np.random.default_rng(5)
+    for edge in graph.edges:
+        graph.edges[edge]["weight"] = float(rng.integers(1, 5))
+    labels = rng.integers(-1, 4, 30)
+    groups = [set(np.flatnonzero(labels == k)) for k in range(4)] + [{i} for i in np.flatnonzero(labels == -1)]
+    expected = nx.community.modularity(graph, groups, weight="weight", resolution=resolution)
+    matrix = nx.to_scipy_sparse_array(graph, weight="weight")
+    assert metrics.modularity(matrix, labels, resolution=resolution) == pytest.approx(expected)
+    assert metrics.modularity(matrix.toarray(), labels, resolution=resolution) == pytest.approx(expected)
+
+
+def test_modularity_leaves_its_input_alone():
+    labels = np.array([0, -1, -1, 0])
+    metrics.modularity(np.ones((4, 4)), labels)
+    assert labels.tolist() == [0, -1, -1, 0]
+    assert metrics.modularity(np.zeros((4, 4)), labels) == 0.0
+
+
+def test_bad_input_is_named():
+    with pytest.raises(InputError, match=r"truth has 3 labels and labels has 2"):
+        metrics.nmi([0, 1, 1], [0, 1])
+    with pytest.raises(InputError, match=r"labels must have one dimension; received shape \(1, 2\)"):
+        metrics.ari([0, 1], [[0, 1]])
+    with pytest.raises(InputError, match=r"labels has 2 entries for an adjacency of shape \(3, 3\)"):
+        metrics.modularity(np.ones((3, 3)), [0, 1])
+    with pytest.raises(UnknownNameError, match=r"unknown normalization 'maxx'. Did you mean 'max'"):
+        metrics.overlapping_nmi([0, 1], [0, 1], normalization="maxx")
+    with pytest.raises(InputError, match="truth has 2 elements and groups has 3"):
+        metrics.recall_precision(np.array([0, 1]), np.array([0, 1, 1]))
+    with pytest.raises(InputError, match="element index -2"):
+        metrics.recall_precision([[0, 1]], [[-2, 1]])
