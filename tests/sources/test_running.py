@@ -1,0 +1,159 @@
+"""The runner of base results: order, failures, limits, checkpoints."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from biconsensus.errors import FileFormatError, InputError, PoolWarning, SourceError
+from biconsensus.sources.running import Grouping, NamedSource, child_seeds, run_sources
+
+DATA = np.arange(20.0)
+
+
+def draw(data, seed):
+    return np.random.default_rng(seed).integers(3, size=len(data))
+
+
+def fail(data, seed):
+    raise RuntimeError("no luck")
+
+
+def hang(data, seed):
+    time.sleep(60)
+
+
+def die(data, seed):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def named(*functions):
+    return [NamedSource(f"{f.__name__}{i}", f, {"i": i}) for i, f in enumerate(functions)]
+
+
+def test_results_do_not_depend_on_the_number_of_processes():
+    sources, seeds = named(*[draw] * 5), child_seeds(3, 5)
+    alone = run_sources(sources, DATA, seeds, 1)
+    both = run_sources(sources, DATA, seeds, 2)
+    for a, b, seed in zip(alone, both, seeds):
+        np.testing.assert_array_equal(a.labels, draw(DATA, seed))
+        np.testing.assert_array_equal(a.labels, b.labels)
+        assert (a.name, a.seed) == (b.name, b.seed)
+
+
+def test_a_failed_run_is_recorded_and_skipped():
+    with pytest.warns(PoolWarning, match="1 of 3 base runs skipped: fail1: RuntimeError: no luck"):
+        results = run_sources(named(draw, fail, draw), DATA, [1, 2, 3])
+    assert [r.ok for r in results] == [True, False, True]
+    assert results[1].error == "RuntimeError: no luck"
+
+
+def test_too_few_results_is_an_error_that_lists_the_reasons():
+    with pytest.raises(SourceError, match=r"1 of 2 base runs gave a result, at least 2 must\. fail1: RuntimeError"):
+        run_sources(named(draw, fail), DATA, [1, 2], min_results=2)
+
+
+def test_slow_and_dying_runs_are_stopped_and_the_others_kept():
+    start = time.monotonic()
+    with pytest.warns(PoolWarning, match="2 of 5"):
+        results = run_sources(named(draw, hang, draw, die, draw), DATA, [1, 2, 3, 4, 5], n_jobs=2, time_limit=2)
+    assert time.monotonic() - start < 45
+    assert [r.ok for r in results] == [True, False, True, False, True]
+    assert results[1].error == "stopped after the time limit of 2 s"
+    assert results[3].error == "its process died twice"
+    np.testing.assert_array_equal(results[4].labels, draw(DATA, 5))
+
+
+def test_large_data_reaches_the_processes_unchanged():
+    data = np.random.default_rng(0).normal(size=(200_000,))
+    sources = named(*[lambda x, seed: (x > 0).astype(int)] * 2)
+    for result in run_sources(sources, data, [0, 1], n_jobs=2):
+        np.testing.assert_array_equal(result.labels, data > 0)
+
+
+def test_warnings_of_a_run_are_kept_with_it():
+    def warn(data, seed):
+        import warnings
+
+        warnings.warn("odd data", UserWarning, stacklevel=1)
+        return np.zeros(len(data), int)
+
+    assert run_sources(named(warn), DATA, [0])[0].warnings == ("odd data",)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.zeros(3, int), "3 labels for 20 elements"),
+        (np.zeros((20, 2, 2)), "shape"),
+        (np.array([None] * 20), "numbers or strings"),
+    ],
+)
+def test_a_result_that_is_no_grouping_is_skipped(value, message):
+    odd = NamedSource("odd", lambda data, seed: value)
+    with pytest.warns(PoolWarning, match=message):
+        results = run_sources([*named(draw), odd], DATA, [0, 1], n_elements=20)
+    assert [r.ok for r in results] == [True, False]
+
+
+def test_masked_labels_become_missing_and_predictors_are_kept():
+    masked = np.ma.masked_array(np.zeros(20, int), np.arange(20) < 5)
+    result = run_sources([NamedSource("m", lambda data, seed: Grouping(masked, "p"))], DATA, [0])[0]
+    assert np.isnan(result.labels).sum() == 5
+    assert result.predictor == "p"
+
+
+def test_finished_results_are_resumed_and_only_the_rest_is_run(tmp_path):
+    calls = []
+
+    def counted(data, seed):
+        calls.append(seed)
+        return draw(data, seed)
+
+    sources = [NamedSource("a", counted, {"k": 1}), NamedSource("b", counted, {"k": 2})]
+    first = run_sources(sources, DATA, [1, 2], checkpoint=tmp_path)
+    again = run_sources([*sources, NamedSource("c", counted)], DATA, [1, 2, 3], checkpoint=tmp_path)
+    assert calls == [1, 2, 3]
+    np.testing.assert_array_equal(first[1].labels, again[1].labels)
+
+
+def test_an_interrupted_run_keeps_what_was_finished(tmp_path):
+    def interrupt(data, seed):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sources(named(draw, interrupt), DATA, [1, 2], checkpoint=tmp_path)
+    resumed = run_sources([NamedSource("draw0", fail, {"i": 0})], DATA, [1], checkpoint=tmp_path)
+    np.testing.assert_array_equal(resumed[0].labels, draw(DATA, 1))
+
+
+def test_a_truncated_checkpoint_is_refused(tmp_path):
+    run_sources(named(draw), DATA, [1], checkpoint=tmp_path)
+    (path,) = tmp_path.glob("*.npy")
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(FileFormatError, match="truncated or was changed"):
+        run_sources(named(draw), DATA, [1], checkpoint=tmp_path)
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path):
+    run_sources(named(draw), DATA, [1], checkpoint=tmp_path)
+    with pytest.raises(FileFormatError, match="made from other data"):
+        run_sources(named(draw), DATA + 1, [1], checkpoint=tmp_path)
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(InputError, match="seeds: got 1 for 2 sources"):
+        run_sources(named(draw, draw), DATA, [1])
+    with pytest.raises(InputError, match="time_limit: got 0"):
+        run_sources(named(draw), DATA, [1], time_limit=0)
+
+
+def test_the_bar_goes_to_stderr_when_asked_for(capsys):
+    run_sources(named(draw, draw), DATA, [1, 2], progress=True)
+    captured = capsys.readouterr()
+    assert "base results" in captured.err
+    assert captured.out == ""
