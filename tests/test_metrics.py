@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn import metrics as sk
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
 
 from biconsensus import metrics
 from biconsensus.errors import InputError, UnknownNameError
@@ -178,3 +180,13 @@ def test_bad_input_is_named():
         metrics.recall_precision(np.array([0, 1]), np.array([0, 1, 1]))
     with pytest.raises(InputError, match="element index -2"):
         metrics.recall_precision([[0, 1]], [[-2, 1]])
+
+
+@pytest.mark.parametrize(
+    ("k", "nmi", "percent"), [(2, 0.657, 76.35), (3, 0.758, 89.18), (4, 0.722, 82.43), (5, 0.694, 76.29)]
+)
+def test_k_means_rows_of_iris_in_the_paper(k, nmi, percent):
+    X, truth = load_iris(return_X_y=True)
+    labels = KMeans(k, n_init=20, random_state=0).fit_predict(X)
+    assert metrics.nmi(truth, labels) == pytest.approx(nmi, abs=6e-4)
+    assert 100 * metrics.f_measure(truth, labels) == pytest.approx(percent, abs=6e-3)

@@ -76,7 +76,7 @@ def ami(truth: ArrayLike, labels: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for equal partitions, about 0 for random ones.
+        1 for equal partitions, about 0 for random ones. The expectation costs about m times the number of groups.
 
     Examples
     --------
