@@ -1,0 +1,157 @@
+"""Homographies between two images of planes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from biconsensus.models.background import as_probability, box_sides, uniform_background
+from biconsensus.models.least_squares import refine
+from biconsensus.models.projective import adjugate, hartley, homogeneous, null_vectors, transform, unit_rows
+from biconsensus.protocols import FloatArray
+
+
+@dataclass(frozen=True)
+class HomographyModel:
+    """Plane-to-plane map from four correspondences; elements are x1, y1, x2, y2.
+
+    Parameters of a model: the nine entries of H, row by row, of unit length, with the sample on the positive side. A
+    sample is degenerate if three of its points are collinear in an image or if H would turn part of it inside out.
+
+    Notes
+    -----
+    The residual is the symmetric transfer error in pixels, the root mean square of |x2 - H x1| and |x1 - H^-1 x2|;
+    elements on the wrong side of the plane are at infinite distance. Hit probability to first order in delta: the set
+    of x2 that agree with a given x1 is an ellipse of area 2 pi delta^2 / sqrt(det(I + (J J^T)^-1)) with J the
+    derivative of H at x1; its mean over the first image, where H x1 falls into the second one, over the area of the
+    second.
+
+    Examples
+    --------
+    >>> shift = np.array([[[0.0, 0, 5, 0], [9, 0, 14, 0], [0, 9, 5, 9], [9, 9, 14, 9]]])
+    >>> model = HomographyModel()
+    >>> model.residuals(model.fit(shift), np.array([[1.0, 1, 6, 4]])).round(6)
+    array([[3.]])
+    """
+
+    min_area: float = 1e-3
+    """Smallest area of a triangle of the sample over its squared reach."""
+    sample_size: ClassVar[int] = 4
+    n_features: ClassVar[int] = 4
+    degrees_of_freedom: ClassVar[int] = 8
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Homographies (k, 9) through four correspondences each (k, 4, 4)."""
+        first, second = samples[..., :2], samples[..., 2:]
+        areas = _triangle_areas(first), _triangle_areas(second)
+        with np.errstate(invalid="ignore"):
+            flat = [~(np.abs(area).min(axis=1) > self.min_area) for area in areas]
+            sides = np.sign(areas[0] * areas[1])
+        bad = flat[0] | flat[1] | (sides != sides[:, :1]).any(axis=1)
+        t1, t2 = hartley(first), hartley(second)
+        source, target = _projective_frame(transform(t1, first)), _projective_frame(transform(t2, second))
+        maps = adjugate(t2) @ target @ adjugate(source) @ t1
+        depth = np.einsum("kd,kd->k", maps[:, 2], homogeneous(first[:, 0]))
+        params = unit_rows(maps.reshape(-1, 9) * np.sign(depth)[:, None])
+        params[bad] = np.nan
+        return params
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Symmetric transfer errors (m, k) of correspondences (m, 4)."""
+        maps = params.reshape(-1, 3, 3)
+        back = adjugate(maps) * np.sign(np.linalg.det(maps))[:, None, None]
+        error = _squared_transfer(maps, data[:, :2], data[:, 2:])
+        error += _squared_transfer(back, data[:, 2:], data[:, :2])
+        error /= 2
+        return np.sqrt(error, out=error)
+
+    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
+        """Normalised direct linear transform, then least squares of the symmetric transfer error (9,)."""
+        first, second = data[None, :, :2], data[None, :, 2:]
+        t1, t2 = hartley(first), hartley(second)
+        rows = np.sqrt(np.tile(weights, 2))[:, None] * _equations(transform(t1, first)[0], transform(t2, second)[0])
+        start = (adjugate(t2) @ null_vectors(rows[None], 1).reshape(1, 3, 3) @ t1)[0]
+        depth = homogeneous(data[:, :2]) @ start[2]
+        start = unit_rows((start * (1.0 if (weights * np.sign(depth)).sum() >= 0 else -1.0)).reshape(1, 9))[0]
+        scale = np.array([np.linalg.inv(t2[0]), t1[0]])
+
+        def place(step: FloatArray) -> FloatArray:
+            # refine in normalised coordinates, where all nine entries are of one size
+            return unit_rows((scale[0] @ step.reshape(3, 3) @ scale[1]).reshape(1, 9))
+
+        normalised = (t2[0] @ start.reshape(3, 3) @ np.linalg.inv(t1[0])).ravel()
+        normalised /= np.linalg.norm(normalised)
+        return np.asarray(
+            place(refine(lambda step: self.residuals(place(step), data)[:, 0], normalised, weights))[0], dtype=float
+        )
+
+    def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
+        """Mean area (k,) of what agrees with a point of the first image over the second image."""
+        box = np.asarray(box, dtype=float)
+        grid = uniform_background(box[:, :2], 256, 0)
+        maps = params.reshape(-1, 3, 3)
+        x, y, w = np.moveaxis(homogeneous(grid) @ np.swapaxes(maps, 1, 2), 2, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            x, y = x / w, y / w
+            inside = (w > 0) & (x >= box[0, 2]) & (x <= box[1, 2]) & (y >= box[0, 3]) & (y <= box[1, 3])
+            dx = (maps[:, None, 0, :2] - x[..., None] * maps[:, None, 2, :2]) / w[..., None]
+            dy = (maps[:, None, 1, :2] - y[..., None] * maps[:, None, 2, :2]) / w[..., None]
+            det = dx[..., 0] * dy[..., 1] - dx[..., 1] * dy[..., 0]
+            squares = (dx**2 + dy**2).sum(axis=2)
+            # det(I + (J J^T)^-1) = 1 + |J|^2 / det^2 + 1 / det^2
+            area = np.where(inside, 2 * np.pi * threshold**2 / np.sqrt(1 + (squares + 1) / det**2), 0.0)
+        floor = np.pi * threshold**2 / grid.shape[0]
+        return as_probability(np.maximum(area.mean(axis=1), floor) / box_sides(box[:, 2:]).prod(), len(params))
+
+    def positions(self, data: FloatArray) -> FloatArray:
+        """Places (m, 2) in the first image, for localised sampling."""
+        return data[:, :2]
+
+
+def _triangle_areas(points: FloatArray) -> FloatArray:
+    """Signed double areas (k, 4) of the triangles of four points, over their squared reach."""
+    centred = points - points.mean(axis=1, keepdims=True)
+    reach = (centred**2).sum(axis=2).max(axis=1)
+    areas = []
+    for i, j, h in combinations(range(4), 3):
+        u, v = centred[:, j] - centred[:, i], centred[:, h] - centred[:, i]
+        areas.append(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.stack(areas, axis=1) / reach[:, None], dtype=float)
+
+
+def _projective_frame(points: FloatArray) -> FloatArray:
+    """Maps (k, 3, 3) that take the axes and (1, 1, 1) to four homogeneous points (k, 4, 3)."""
+    corners = np.swapaxes(points[:, :3], 1, 2)
+    coordinates = adjugate(corners) @ points[:, 3, :, None]
+    return np.asarray(corners * coordinates[:, None, :, 0], dtype=float)
+
+
+def _equations(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Linear equations (2 n, 9) of x2 ~ H x1 for homogeneous points (n, 3)."""
+    zero = np.zeros_like(first)
+    upper = np.hstack([zero, -second[:, 2:] * first, second[:, 1:2] * first])
+    lower = np.hstack([second[:, 2:] * first, zero, -second[:, :1] * first])
+    return np.vstack([upper, lower])
+
+
+def _squared_transfer(maps: FloatArray, source: FloatArray, target: FloatArray) -> FloatArray:
+    """Squared distances (m, k) of mapped source points to target points; infinite on the wrong side."""
+    points = homogeneous(source)
+    w = points @ maps[:, 2].T
+    front = w > 0
+    w[~front] = 1.0
+    dx = points @ maps[:, 0].T
+    dx /= w
+    dx -= target[:, :1]
+    dx *= dx
+    dy = points @ maps[:, 1].T
+    dy /= w
+    dy -= target[:, 1:]
+    dy *= dy
+    dx += dy
+    dx[~front] = np.inf
+    return dx

@@ -1,0 +1,47 @@
+"""What homographies and fundamental matrices share: correspondences x1, y1, x2, y2 between two images."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from biconsensus.protocols import FloatArray
+
+
+def homogeneous(points: FloatArray) -> FloatArray:
+    """Append a one to points (..., 2)."""
+    return np.concatenate([points, np.ones((*points.shape[:-1], 1))], axis=-1)
+
+
+def hartley(points: FloatArray) -> FloatArray:
+    """Similarities (k, 3, 3) that bring batches of points (k, n, 2) to mean zero and mean distance sqrt(2)."""
+    mean = points.mean(axis=1)
+    spread = np.linalg.norm(points - mean[:, None], axis=2).mean(axis=1)
+    scale = np.sqrt(2) / np.maximum(spread, np.finfo(float).tiny ** 0.25)
+    transform = np.zeros((len(points), 3, 3))
+    transform[:, 0, 0] = transform[:, 1, 1] = scale
+    transform[:, :2, 2] = -scale[:, None] * mean
+    transform[:, 2, 2] = 1.0
+    return transform
+
+
+def transform(maps: FloatArray, points: FloatArray) -> FloatArray:
+    """Apply similarities or homographies (k, 3, 3) to points (k, n, 2) in homogeneous form (k, n, 3)."""
+    return homogeneous(points) @ np.swapaxes(maps, 1, 2)
+
+
+def unit_rows(params: FloatArray) -> FloatArray:
+    """Scale rows to unit length; zero rows become NaN."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(params / np.linalg.norm(params, axis=1, keepdims=True), dtype=float)
+
+
+def adjugate(matrices: FloatArray) -> FloatArray:
+    """Adjugates (k, 3, 3): inverses up to scale, without division."""
+    a, b, c = matrices[:, 0], matrices[:, 1], matrices[:, 2]
+    return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=2)
+
+
+def null_vectors(rows: FloatArray, count: int) -> FloatArray:
+    """Right singular vectors (k, count, n) of the smallest singular values of batches (k, r, n)."""
+    safe = np.where(np.isfinite(rows), rows, 0.0)
+    return np.asarray(np.linalg.svd(safe, full_matrices=True)[2][:, -count:], dtype=float)
