@@ -1,0 +1,1 @@
+"""Pool, preference matrix, consensus: the nouns."""

@@ -1,0 +1,291 @@
+"""Bicluster and Consensus: what a user holds in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from biconsensus.core.build import from_labels
+from biconsensus.core.pool import Pool
+from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Bicluster:
+    """Elements, the candidates that back them, and what they gain together."""
+
+    elements: IntArray
+    """Indices into the user's elements."""
+    candidates: IntArray
+    """Indices into the candidates of the pool."""
+    gain: float
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """All bi-clusters over one pool.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> base = [[0, 0, 0, 1, 1, 1], [5, 5, 5, 7, 7, 7], [1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, -1]]
+    >>> c = bc.find_consensus(base, min_elements=2, min_candidates=2)
+    >>> c.labels
+    array([0, 0, 0, 1, 1, 1])
+    >>> c.backing
+    array([1.  , 1.  , 0.75, 1.  , 1.  , 0.75])
+    """
+
+    pool: Pool
+    row_of: NDArray[Any]
+    """(m,) the row of `members` of each element."""
+    members: csr_array
+    """(r, T) bool: the groups of each distinct row, as found."""
+    candidates: tuple[IntArray, ...]
+    """For each group, the candidates of the pool that back it."""
+    gains: FloatArray
+    """(T,) gain of each group, largest first."""
+    objective: float
+    """Loss of the whole reconstruction; ||A - sum of blocks||_1 at quorum 1/2. Lower is better."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What `find_consensus` was asked for, and what it chose."""
+    extraction: dict[str, Any] = field(default_factory=dict)
+    """How the search went: sizes of the first discarded block, description lengths."""
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return self.gains.size
+
+    def __iter__(self) -> Iterator[Bicluster]:
+        """Bi-clusters, largest gain first."""
+        return iter(self.biclusters)
+
+    @cached_property
+    def biclusters(self) -> list[Bicluster]:
+        """The bi-clusters as found, largest gain first; left-over elements are never in them."""
+        by_group = csr_array(self.members.T)
+        found = []
+        for t, candidates in enumerate(self.candidates):
+            inside = np.zeros(self.members.shape[0], bool)
+            inside[by_group.indices[by_group.indptr[t] : by_group.indptr[t + 1]]] = True
+            found.append(Bicluster(np.flatnonzero(inside[self.row_of]), candidates, float(self.gains[t])))
+        return found
+
+    @cached_property
+    def _shares(self) -> FloatArray:
+        """(r', T) for each distinct row of the pool: of the candidates of a group that saw it, the share that hold it."""
+        pool, n = self.pool, self.pool.shape[1]
+        behind = np.zeros((n, len(self)))
+        for t, candidates in enumerate(self.candidates):
+            behind[candidates, t] = pool.weights[candidates]
+        asked = np.broadcast_to(behind.sum(axis=0), (pool.rows.shape[0], len(self)))
+        if pool.unseen is not None and pool.view_of is not None:
+            by_view = np.zeros((pool.unseen.shape[1], len(self)))
+            np.add.at(by_view, pool.view_of, behind)
+            asked = asked - pool.unseen.astype(np.float64) @ by_view
+        held = pool.rows.astype(np.float64) @ behind
+        top = held.max(initial=1.0) if not pool.binary else 1.0
+        return np.divide(held / top, asked, out=np.zeros(held.shape), where=asked > 0)
+
+    @cached_property
+    def _row_labels(self) -> IntArray:
+        """(r,) group of each row of `members`, where every row is in one group at most."""
+        labels = np.full(self.members.shape[0], -1, np.int64)
+        inside = np.diff(self.members.indptr) > 0
+        labels[inside] = self.members.indices[self.members.indptr[:-1][inside]]
+        return labels
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """(m,) group of each element, -1 for none; with overlap the group that backs the element most."""
+        if self.settings.get("overlap"):
+            labels = self._backed_most()
+        else:
+            labels = self._row_labels[self.row_of]
+        if self.settings.get("unassigned") == "nearest" and len(self):
+            left = np.flatnonzero(labels < 0)
+            labels[left] = self._nearest[self.pool.inverse[left]]
+        return labels
+
+    def _backed_most(self) -> IntArray:
+        """(m,) of the groups of each element, the one whose candidates hold it most."""
+        labels = np.full(self.row_of.size, -1, np.int64)
+        best = np.zeros(self.row_of.size)
+        for t, group in enumerate(self.biclusters):
+            share = self._shares[self.pool.inverse[group.elements], t]
+            better = (share > best[group.elements]) | (labels[group.elements] < 0)
+            labels[group.elements[better]] = t
+            best[group.elements[better]] = share[better]
+        return labels
+
+    @cached_property
+    def _nearest(self) -> IntArray:
+        """(r',) for each distinct row of the pool, the group whose candidates hold it with the most weight, or -1."""
+        behind = np.zeros((self.pool.shape[1], len(self)))
+        for t, candidates in enumerate(self.candidates):
+            behind[candidates, t] = self.pool.weights[candidates]
+        held = self.pool.rows.astype(np.float64) @ behind
+        return np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
+
+    @cached_property
+    def membership(self) -> csr_array:
+        """(m, T) sparse bool: all groups of each element."""
+        found = csr_array(self.members[self.row_of].astype(bool))
+        left = np.flatnonzero((np.diff(found.indptr) == 0) & (self.labels >= 0))
+        if left.size == 0:
+            return found
+        added = csr_array((np.ones(left.size, bool), (left, self.labels[left])), shape=found.shape)
+        return csr_array((found + added).astype(bool))
+
+    @cached_property
+    def backing(self) -> FloatArray:
+        """(m,) in [0, 1]: of the candidates behind its group that saw the element, the share of weight that holds it."""
+        if len(self) == 0:
+            return np.zeros(self.labels.size)
+        share = self._shares[self.pool.inverse, np.maximum(self.labels, 0)]
+        return np.where(self.labels >= 0, share, 0.0)
+
+    def soft_membership(self) -> FloatArray:
+        """(m, T) share of backing of every element in every group."""
+        return np.asarray(self._shares[self.pool.inverse])
+
+    @property
+    def indicators(self) -> tuple[BoolArray, BoolArray]:
+        """(T, m) and (T, n) masks of rows and columns, as `sklearn.metrics.consensus_score` takes them."""
+        rows = np.zeros((len(self), self.pool.shape[0]), bool)
+        columns = np.zeros((len(self), self.pool.shape[1]), bool)
+        for t, group in enumerate(self.biclusters):
+            rows[t, group.elements] = True
+            columns[t, group.candidates] = True
+        return rows, columns
+
+    def predict(self, labels: Any, *, missing: int | None = None) -> IntArray:
+        """Groups of new elements from their base labels alone.
+
+        Parameters
+        ----------
+        labels : (k, c) label table
+            One label of each source of the pool for each new element, in any form that `Pool.from_labels` takes.
+            Labels that the pool does not know count as votes against every group.
+        missing : int, optional
+            Code that means "not seen" in integer tables.
+
+        Returns
+        -------
+        (k,) int array
+            Group whose candidates hold the element most, -1 where none passes the quorum (with
+            ``unassigned="nearest"``: where no candidate of any group holds it).
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2)
+        >>> c.predict([[1, 0], [1, 0], [1, 0], [1, 1]])
+        array([1, 0])
+        """
+        new = Pool(**from_labels(labels, None, None, missing, None, None))
+        if len(new.sources) != len(self.pool.sources):
+            raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(self.pool.sources)}.")
+        known = {(self.pool.source_of[j], self._label_of(self.pool, j)): j for j in range(self.pool.shape[1])}
+        place = np.array([known.get((new.source_of[j], self._label_of(new, j)), -1) for j in range(new.shape[1])])
+        behind = np.zeros((self.pool.shape[1] + 1, len(self)))
+        for t, candidates in enumerate(self.candidates):
+            behind[candidates, t] = self.pool.weights[candidates]
+        held = new.rows.astype(np.float64) @ behind[place]
+        asked = self._asked_of(new)
+        quorum = 0.0 if self.settings.get("unassigned") == "nearest" else float(self.settings.get("quorum", 0.5))
+        excess = np.where((held > quorum * asked) & (held > 0), held - quorum * asked, -np.inf)
+        best = np.full(held.shape[0], -1, np.int64)
+        if len(self):
+            best = np.where(np.isfinite(excess.max(axis=1)), excess.argmax(axis=1), -1)
+        return best[new.inverse]
+
+    @staticmethod
+    def _label_of(pool: Pool, j: int) -> str:
+        """Label of a candidate within its source."""
+        return pool.names[j].removeprefix(f"{pool.sources[pool.source_of[j]].name}: ")
+
+    def _asked_of(self, new: Pool) -> FloatArray:
+        """(r, T) weight of the candidates of each group whose source saw each distinct new row."""
+        by_source = np.zeros((len(self.pool.sources), len(self)))
+        for t, candidates in enumerate(self.candidates):
+            np.add.at(by_source[:, t], self.pool.source_of[candidates], self.pool.weights[candidates])
+        seen = np.ones((new.rows.shape[0], len(self.pool.sources)))
+        if new.unseen is not None:
+            seen -= new.unseen.astype(np.float64).toarray()
+        return np.asarray(seen @ by_source)
+
+    def compare(self, other: Consensus) -> dict[str, float]:
+        """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2)
+        >>> c.compare(c)["ari"]
+        1.0
+        """
+        from biconsensus import metrics
+
+        if self.labels.size != other.labels.size:
+            raise InputError(f"results must have the same elements; they have {self.labels.size}, {other.labels.size}.")
+        scores = {"ari": metrics.ari, "ami": metrics.ami, "nmi": metrics.nmi}
+        return {name: float(score(self.labels, other.labels)) for name, score in scores.items()}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Table of the elements with the user's own ids: label and backing (needs pandas)."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError.of("pandas", "tables") from error
+        index = None if self.pool.ids is None else pandas.Index(self.pool.ids, name="id")
+        return pandas.DataFrame({"label": self.labels, "backing": self.backing}, index=index)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file (JSON and arrays, no code)."""
+        from biconsensus.core.storage import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Consensus:
+        """Read what `save` wrote."""
+        from biconsensus.core.storage import load
+
+        return load(Path(path))
+
+    def write_report(self, path: str | Path, **options: Any) -> None:
+        """Write the HTML report: one file that opens offline."""
+        from biconsensus.report import write_report
+
+        write_report(self, path, **options)
+
+    def __repr__(self) -> str:
+        """One line: how many groups, of how many elements."""
+        m, n = self.pool.shape
+        left = int((self.labels < 0).sum())
+        return f"Consensus({len(self)} groups of {m} elements from {n} candidates, {left} left over)"
+
+    def _repr_html_(self) -> str:
+        """Small table for notebooks."""
+        from html import escape
+
+        sizes = np.bincount(self.labels[self.labels >= 0], minlength=len(self))
+        rows = "".join(
+            f"<tr><td>{t}</td><td>{sizes[t]}</td><td>{group.size}</td><td>{self.gains[t]:.4g}</td>"
+            f"<td>{self.backing[self.labels == t].mean() if sizes[t] else 0.0:.2f}</td></tr>"
+            for t, group in enumerate(self.candidates[:50])
+        )
+        head = "<tr><th>group</th><th>elements</th><th>candidates</th><th>gain</th><th>mean backing</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"

@@ -1,0 +1,160 @@
+"""Label tables, whatever their form, as integer columns that know their labels and what was not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biconsensus.errors import InputError, InputTypeError
+from biconsensus.protocols import IntArray
+
+NONE = -1
+UNSEEN = -2
+
+
+@dataclass(frozen=True)
+class Column:
+    """One grouping of all elements: a cell for each element, and how to read the cells."""
+
+    cells: NDArray[Any]
+    """(m,) integers."""
+    labels: list[Any] | None = None
+    """Label of each cell value; None where the cells are the labels themselves."""
+    missing: int | None = None
+    """Cell value that means "not seen"."""
+
+    def codes(self, rows: IntArray) -> tuple[IntArray, list[Any]]:
+        """Cells of the given rows as 0, 1, ... in the order of their labels (NONE, UNSEEN apart), and the labels."""
+        cells = self.cells[rows].astype(np.int64)
+        unseen = np.zeros(cells.size, bool) if self.missing is None else cells == self.missing
+        if self.labels is None:
+            nowhere = cells == -1
+        else:
+            nowhere = np.isin(cells, [k for k, label in enumerate(self.labels) if _is_none(label)])
+        present, codes = np.unique(cells[~(unseen | nowhere)], return_inverse=True)
+        out = np.full(cells.size, NONE, np.int64)
+        out[~(unseen | nowhere)] = codes
+        out[unseen] = UNSEEN
+        names = [int(v) if self.labels is None else self.labels[v] for v in present]
+        return out, names
+
+
+def _is_none(label: Any) -> bool:
+    """Whether a label says "in no group": the number -1."""
+    return isinstance(label, (int, float, np.number)) and not isinstance(label, bool) and label == -1
+
+
+def encode(labels: Any, missing: int | None = None) -> tuple[list[Column], list[str], NDArray[Any] | None]:
+    """Columns, their names and the identifiers of the elements of any label table."""
+    vectors, names, ids = _as_vectors(labels)
+    if not vectors:
+        raise InputError("labels holds 0 groupings (axis 1); give at least one label vector.")
+    columns = [_column(vector, missing, name) for vector, name in zip(vectors, names)]
+    for column, name in zip(columns, names):
+        if column.cells.size != columns[0].cells.size:
+            raise InputError(
+                f"label vectors must have one length: {names[0]!r} has {columns[0].cells.size} labels, "
+                f"{name!r} has {column.cells.size}."
+            )
+    return columns, names, ids
+
+
+def _as_vectors(labels: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]:
+    """Split a table, frame, mapping or sequence into its label vectors."""
+    if hasattr(labels, "tocsr"):
+        raise InputTypeError("labels is a sparse matrix; label tables are dense. Use Pool.from_matrix for memberships.")
+    if hasattr(labels, "columns") and not isinstance(labels, np.ndarray):
+        return _from_frame(labels)
+    if isinstance(labels, Mapping):
+        return list(labels.values()), [str(key) for key in labels], None
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        if labels.ndim != 2:
+            raise InputError(f"labels must have 1 or 2 dimensions, got {labels.ndim}.")
+        vectors: list[Any] = [labels[:, k] for k in range(labels.shape[1])]
+    elif isinstance(labels, np.ndarray):
+        vectors = [labels]
+    elif isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
+        raise InputTypeError(
+            f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
+        )
+    else:
+        vectors = list(labels)
+        if vectors and not hasattr(vectors[0], "__len__"):
+            vectors = [vectors]
+    return vectors, [f"source {k}" for k in range(len(vectors))], None
+
+
+def _from_frame(frame: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]:
+    """Vectors, names and index of a pandas, polars or Arrow frame."""
+    if hasattr(frame, "column_names"):
+        return [frame[name].to_pylist() for name in frame.column_names], list(frame.column_names), None
+    names = list(frame.columns)
+    vectors = [frame[name] for name in names]
+    index = getattr(frame, "index", None)
+    plain = index is None or type(index).__name__ == "RangeIndex"
+    return vectors, [str(name) for name in names], None if plain else np.asarray(index)
+
+
+def _column(vector: Any, missing: int | None, name: str) -> Column:
+    """Encode one label vector."""
+    if hasattr(vector, "cat") and hasattr(vector, "dtype") and hasattr(vector.dtype, "categories"):
+        categories = getattr(vector.cat, "categories", None)
+        if categories is not None and hasattr(vector.cat, "codes"):
+            return Column(np.asarray(vector.cat.codes), list(categories), missing=-1)
+    mask = np.ma.getmaskarray(vector).ravel() if isinstance(vector, np.ma.MaskedArray) else None
+    values = np.ma.getdata(vector).ravel() if mask is not None else _plain(vector, name)
+    if values.dtype.kind in "iub" and mask is None:
+        return Column(values.view(np.uint8) if values.dtype == bool else values, missing=missing)
+    return _factorise(values, mask, missing, name)
+
+
+def _plain(vector: Any, name: str) -> NDArray[Any]:
+    """One-dimensional array of a label vector; strings and mixed values stay objects."""
+    if hasattr(vector, "to_numpy"):
+        values = np.asarray(vector.to_numpy())
+    elif isinstance(vector, np.ndarray):
+        values = vector
+    else:
+        items = list(vector)
+        plain = all(isinstance(item, (int, float, np.number)) for item in items)
+        values = np.array(items) if plain else np.array(items + [None], dtype=object)[:-1]
+    if values.ndim != 1:
+        raise InputError(f"label vector {name!r} must have 1 dimension, got {values.ndim}.")
+    return values
+
+
+def _factorise(values: NDArray[Any], mask: NDArray[np.bool_] | None, missing: int | None, name: str) -> Column:
+    """Number the distinct labels in sorted order; what is missing gets the number -1."""
+    absent = _absent(values) if mask is None else mask | _absent(values)
+    if missing is not None:
+        absent = absent | (values == missing)
+    kept = values[~absent]
+    if kept.dtype.kind == "f" and np.isinf(kept).any():
+        raise InputError(f"label vector {name!r} contains an infinite label; use NaN for not seen.")
+    cells = np.full(values.size, -1, np.int64)
+    if kept.dtype.kind == "O":
+        distinct = sorted(dict.fromkeys(kept.tolist()), key=lambda label: (type(label).__name__, label))
+        number = {label: k for k, label in enumerate(distinct)}
+        cells[~absent] = [number[label] for label in kept.tolist()]
+        return Column(cells, distinct, missing=-1)
+    unique, codes = np.unique(kept, return_inverse=True)
+    cells[~absent] = codes
+    return Column(cells, [_tidy(label) for label in unique.tolist()], missing=-1)
+
+
+def _tidy(label: Any) -> Any:
+    """Whole floats as integers, so that names read 3 and not 3.0."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """NaN, None and NA cells."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind == "O":
+        return np.array([v is None or type(v).__name__ == "NAType" or (v != v) is True for v in values], dtype=bool)
+    return np.zeros(values.size, bool)

@@ -1,0 +1,357 @@
+"""Pool: the candidate groups, held as distinct rows with multiplicities."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack, vstack
+
+from biconsensus.core import build
+from biconsensus.core.build import Provenance
+from biconsensus.core.compress import group_rows, group_table
+from biconsensus.errors import InputError
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.validation import check_indices, check_not_empty
+
+logger = logging.getLogger("biconsensus")
+
+TRIVIAL_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The candidate groups of m elements: n candidates, and for each of them where it came from.
+
+    Made by `from_labels`, `from_groups` or `from_matrix`; two pools of the same elements add up.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], ["a", "a", "b", None]])
+    >>> pool.shape
+    (4, 4)
+    >>> pool.names
+    ('source 0: 0', 'source 0: 1', 'source 1: a', 'source 1: b')
+    """
+
+    rows: csr_array
+    """(r, n) distinct rows: ones (uint8) or real values (float64)."""
+    inverse: NDArray[Any]
+    """(m,) the distinct row of each element."""
+    source_of: IntArray
+    """(n,) the source of each candidate."""
+    sources: tuple[Provenance, ...]
+    weights: FloatArray
+    """(n,) weight of each candidate."""
+    names: tuple[str, ...]
+    """(n,) name of each candidate."""
+    unseen: csr_array | None = None
+    """(r, v) bool: the distinct rows that each view did not see; None where everything was seen."""
+    view_of: IntArray | None = None
+    """(n,) the view of each candidate."""
+    ids: NDArray[Any] | None = None
+    """(m,) the user's own identifiers of the elements."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Name and reason of the candidates that `clean` left out."""
+
+    def __post_init__(self) -> None:
+        check_not_empty(self.inverse.size, self.rows.shape[1])
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: Any,
+        weights: Any = None,
+        names: Sequence[str] | None = None,
+        *,
+        missing: int | None = None,
+        ids: Any = None,
+        sources: Sequence[Provenance] | None = None,
+    ) -> Pool:
+        """Pool of several groupings, each given by one label per element.
+
+        Parameters
+        ----------
+        labels : (m, c) array, list of c vectors of length m, mapping, or data frame
+            Base labels of any type. The label -1 means "seen, and in no group"; NaN, None or a masked cell means
+            "not seen": that source does not vote on the element.
+        weights : (c,) or (n,) array, optional
+            Weight of each grouping, or of each of its n groups.
+        names : sequence of c str, optional
+            Names of the groupings.
+        missing : int, optional
+            Code that means "not seen" in integer tables.
+        ids : (m,) array, optional
+            Identifiers of the elements; by default the index of a data frame.
+        sources : sequence of c Provenance, optional
+            Algorithm, parameters and seed behind each grouping.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_labels([[0, 0, 1], [5, 5, -1]]).to_matrix().toarray()
+        array([[1., 0., 1.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
+        return cls(**build.from_labels(labels, weights, names, missing, ids, sources))
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Iterable[Iterable[int]],
+        n_elements: int,
+        weights: Any = None,
+        names: Sequence[str] | None = None,
+        sources: Any = None,
+        seen: Any = None,
+        *,
+        ids: Any = None,
+    ) -> Pool:
+        """Pool of any sets of elements: they may overlap and need not cover everything.
+
+        Parameters
+        ----------
+        groups : iterable of n iterables of int
+            The elements of each candidate.
+        n_elements : int
+            Number of elements (m).
+        weights : (n,) array, optional
+            Weight of each candidate.
+        names : sequence of n str, optional
+            Name of each candidate.
+        sources : (n,) sequence, optional
+            Source of each candidate, any hashable value; by default each candidate is its own source.
+        seen : (m, c) or (m, n) bool array or sparse matrix, or list of c iterables of int, optional
+            What each source (or each candidate) saw; everything by default.
+        ids : (m,) array, optional
+            Identifiers of the elements.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_groups([[0, 1], [1, 2]], n_elements=4).shape
+        (4, 2)
+        """
+        return cls(**build.from_groups(groups, n_elements, weights, names, sources, seen, ids))
+
+    @classmethod
+    def from_matrix(
+        cls,
+        A: Any,
+        weights: Any = None,
+        names: Sequence[str] | None = None,
+        sources: Any = None,
+        seen: Any = None,
+        *,
+        ids: Any = None,
+    ) -> Pool:
+        """Pool of a membership matrix, binary or real.
+
+        Parameters
+        ----------
+        A : (m, n) array or sparse matrix
+            Memberships: bool, or real values that are not negative. A matrix of zeros and ones is binary.
+        weights, names, sources, seen, ids
+            As in `from_groups`.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_matrix([[1, 0], [1, 0], [0, 1]]).counts
+        array([2, 1])
+        """
+        return cls(**build.from_matrix(A, weights, names, sources, seen, ids))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of elements and of candidates (m, n)."""
+        return self.inverse.size, self.rows.shape[1]
+
+    @property
+    def counts(self) -> IntArray:
+        """(r,) number of elements that share each distinct row."""
+        return np.bincount(self.inverse, minlength=self.rows.shape[0])
+
+    @property
+    def binary(self) -> bool:
+        """Whether candidates are sets (true) or have real-valued members."""
+        return self.rows.dtype == np.uint8
+
+    @property
+    def sizes(self) -> IntArray:
+        """(n,) number of elements in each candidate."""
+        held = (self.rows != 0).astype(np.int64)
+        return np.asarray(self.counts @ held)
+
+    @property
+    def seen_sizes(self) -> IntArray:
+        """(n,) number of elements that the source of each candidate saw."""
+        everyone = np.full(self.shape[1], self.shape[0], np.int64)
+        if self.unseen is None or self.view_of is None:
+            return everyone
+        hidden = np.asarray(self.counts @ self.unseen.astype(np.int64))
+        return everyone - hidden[self.view_of]
+
+    def views(self) -> tuple[IntArray, csr_array | None]:
+        """View of each candidate and what each view did not see, identical views merged."""
+        if self.unseen is None or self.view_of is None:
+            return np.zeros(self.shape[1], np.int64), None
+        first, merged = group_rows(csr_array(self.unseen.T))
+        return merged[self.view_of].astype(np.int64), csr_array(self.unseen[:, first])
+
+    def to_matrix(self) -> csr_array:
+        """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""
+        return csr_array(self.rows[self.inverse], dtype=np.float64)
+
+    def clean(self) -> Pool:
+        """Leave out candidates that are empty or hold 90% or more of the elements that their source saw.
+
+        What was left out is listed in `left_out` and logged.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> pool = bc.Pool.from_labels([[0, 0, 0, 0], [0, 0, 1, 1]], names=["lump", "halves"]).clean()
+        >>> pool.names, pool.left_out
+        (('halves: 0', 'halves: 1'), (('lump: 0', 'trivial: holds 4 of 4'),))
+        """
+        sizes, seen = self.sizes, self.seen_sizes
+        trivial = sizes >= TRIVIAL_SHARE * seen
+        drop = trivial | (sizes == 0)
+        reasons = tuple(
+            (self.names[j], "empty" if sizes[j] == 0 else f"trivial: holds {sizes[j]} of {seen[j]}")
+            for j in np.flatnonzero(drop)
+        )
+        if drop.all():
+            raise InputError(f"nothing is left of the pool: all {drop.size} candidates are empty or trivial.")
+        for name, reason in reasons:
+            logger.info("left out candidate %r: %s", name, reason)
+        return replace(self.select(candidates=~drop), left_out=self.left_out + reasons) if reasons else self
+
+    def select(self, elements: Any = None, candidates: Any = None, sources: Any = None) -> Pool:
+        """Pool of some elements, candidates or sources, by index or mask.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> pool = bc.Pool.from_labels([[0, 0, 1], [0, 1, 1]])
+        >>> pool.select(sources=[1]).shape, pool.select(elements=[0, 2]).shape
+        ((3, 2), (2, 4))
+        """
+        pool = self
+        if sources is not None:
+            pool = pool._of_sources(check_indices("sources", sources, len(self.sources)))
+        if candidates is not None:
+            pool = pool._of_candidates(check_indices("candidates", candidates, pool.shape[1]))
+        if elements is not None:
+            pool = pool._of_elements(check_indices("elements", elements, self.shape[0]))
+        return pool
+
+    def _of_sources(self, kept: IntArray) -> Pool:
+        """Candidates of the given sources, which are renumbered."""
+        pool = self._of_candidates(np.flatnonzero(np.isin(self.source_of, kept)))
+        number = np.full(len(self.sources), -1, np.int64)
+        number[kept] = np.arange(kept.size)
+        return replace(
+            pool, source_of=number[pool.source_of], sources=tuple(self.sources[k] for k in kept)
+        )
+
+    def _of_candidates(self, kept: IntArray) -> Pool:
+        """The given candidates."""
+        return replace(
+            self,
+            rows=csr_array(self.rows[:, kept]),
+            source_of=self.source_of[kept],
+            weights=self.weights[kept],
+            names=tuple(self.names[j] for j in kept),
+            view_of=None if self.view_of is None else self.view_of[kept],
+        )._regrouped()
+
+    def _of_elements(self, kept: IntArray) -> Pool:
+        """The given elements."""
+        ids = None if self.ids is None else self.ids[kept]
+        return replace(self, inverse=self.inverse[kept], ids=ids)._regrouped()
+
+    def _regrouped(self) -> Pool:
+        """Merge rows that have become equal and drop those without elements, in order of appearance."""
+        view = np.zeros(self.rows.shape[0], np.int64)
+        if self.unseen is not None:
+            view = group_rows(csr_array(self.unseen.astype(np.uint8)))[1].astype(np.int64)
+        merged = group_rows(self.rows, view)[1]
+        first, inverse = group_table([merged[self.inverse]])
+        kept = self.inverse[first]
+        unseen = None if self.unseen is None else csr_array(self.unseen[kept])
+        return replace(self, rows=csr_array(self.rows[kept]), inverse=inverse, unseen=unseen)
+
+    def __add__(self, other: Pool) -> Pool:
+        """Candidates of both pools over the same elements."""
+        if not isinstance(other, Pool):
+            return NotImplemented
+        if self.shape[0] != other.shape[0]:
+            raise InputError(f"pools must have the same elements; they have {self.shape[0]} and {other.shape[0]}.")
+        if self.ids is not None and other.ids is not None and not np.array_equal(self.ids, other.ids):
+            raise InputError("pools must have the same elements in the same order; their ids differ.")
+        first, inverse = group_table([self.inverse, other.inverse])
+        mine, theirs = self.inverse[first], other.inverse[first]
+        unseen, view_of = self._added_views(other, mine, theirs)
+        return replace(
+            self,
+            rows=csr_array(hstack([self.rows[mine], other.rows[theirs]], format="csr")),
+            inverse=inverse,
+            source_of=np.concatenate([self.source_of, other.source_of + len(self.sources)]),
+            sources=self.sources + other.sources,
+            weights=np.concatenate([self.weights, other.weights]),
+            names=self.names + other.names,
+            unseen=unseen,
+            view_of=view_of,
+            ids=self.ids if self.ids is not None else other.ids,
+            left_out=self.left_out + other.left_out,
+        )
+
+    def _added_views(self, other: Pool, mine: IntArray, theirs: IntArray) -> tuple[csr_array | None, IntArray | None]:
+        """Views of two pools side by side; a pool that saw everything has one view with nothing unseen."""
+        if self.unseen is None and other.unseen is None:
+            return None, None
+        parts, views, shift = [], [], 0
+        for pool, rows in ((self, mine), (other, theirs)):
+            blank = csr_array((rows.size, 1), dtype=bool)
+            parts.append(blank if pool.unseen is None else pool.unseen[rows])
+            own = np.zeros(pool.shape[1], np.int64) if pool.view_of is None else pool.view_of
+            views.append(own + shift)
+            shift += parts[-1].shape[1]
+        return csr_array(hstack(parts, format="csr")), np.concatenate(views)
+
+    def join(self, together: Iterable[Iterable[int]]) -> Pool:
+        """Seeds: elements that must share a group get the disjunction (maximum) of their rows.
+
+        Lists that share an element are joined. A joined row is seen where any of its elements was seen, and every
+        element keeps its own multiplicity.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_labels([[0, 0, 1, 1]]).join([[1, 2]]).to_matrix().toarray()[1:3]
+        array([[1., 1.],
+               [1., 1.]])
+        """
+        sets = build.joined_sets(together, self.shape[0])
+        if not sets:
+            return self
+        inverse = self.inverse.astype(np.int64)
+        rows, unseen = [self.rows], [self.unseen]
+        for elements in sets:
+            distinct = np.unique(self.inverse[elements])
+            inverse[elements] = sum(part.shape[0] for part in rows)
+            rows.append(csr_array(self.rows[distinct].max(axis=0).reshape(1, -1)).astype(self.rows.dtype))
+            if self.unseen is not None:
+                hidden = self.unseen[distinct].astype(np.int64).sum(axis=0) == distinct.size
+                unseen.append(csr_array(hidden.reshape(1, -1)))
+        stacked = None if self.unseen is None else csr_array(vstack(unseen, format="csr"))
+        joined = replace(self, rows=csr_array(vstack(rows, format="csr")), inverse=inverse, unseen=stacked)
+        return joined._regrouped()

@@ -1,0 +1,108 @@
+"""PreferenceMatrix: what a solver sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.core.compress import group_rows
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from biconsensus.core.pool import Pool
+
+
+@dataclass(frozen=True)
+class PreferenceMatrix:
+    """Distinct rows, distinct columns, weights, and what was seen.
+
+    With B the entries, w the weights, s the multiplicities and M the mask of what was seen, a block of rows R and
+    columns Q gains ``sum over i in R, j in Q of s_i M_ij w_j (B_ij - theta)``.
+    """
+
+    entries: csr_array
+    """(r, q): ones where a binary pool has a membership (uint8), values where it is real (float64)."""
+    counts: IntArray
+    """(r,) how many elements share each row (s)."""
+    weights: FloatArray
+    """(q,) weight of each column: the sum over the candidates that it stands for (w)."""
+    members: IntArray
+    """(n,) the column that stands for each candidate of the pool."""
+    backers: csr_array
+    """(q, c) bool: the sources behind each column."""
+    unseen: csr_array | None = None
+    """(r, v) bool: what each view did not see; None where everything was seen."""
+    view: IntArray | None = None
+    """(q,) the view of each column: candidates of one source have one view."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Distinct rows and distinct columns."""
+        return self.entries.shape  # type: ignore[return-value]
+
+    @property
+    def binary(self) -> bool:
+        """Whether the entries are memberships rather than real values."""
+        return self.entries.dtype == np.uint8
+
+    @cached_property
+    def by_column(self) -> csr_array:
+        """(q, r) the transposed entries, for votes on columns."""
+        return csr_array(self.entries.T)
+
+    def n_elements(self, rows: BoolArray) -> int:
+        """Number of elements, with multiplicity, in a mask over rows."""
+        return int(self.counts[rows].sum())
+
+    def n_sources(self, columns: BoolArray) -> int:
+        """Number of distinct sources behind a mask over columns."""
+        picked = self.backers.indices[np.repeat(columns, np.diff(self.backers.indptr))]
+        return int(np.unique(picked).size)
+
+    def seen(self, rows: BoolArray, columns: BoolArray) -> FloatArray:
+        """(rows, columns) dense mask M of what was seen inside a block."""
+        n_rows, n_columns = int(rows.sum()), int(columns.sum())
+        if self.unseen is None or self.view is None:
+            return np.ones((n_rows, n_columns))
+        return 1.0 - self.unseen[rows].astype(np.float64).toarray()[:, self.view[columns]]
+
+    def gain(self, rows: BoolArray, columns: BoolArray, quorum: Fraction) -> float:
+        """Gain of a block of a binary matrix, in sparse arithmetic."""
+        counts = np.where(rows, self.counts, 0)
+        weights = np.where(columns, self.weights, 0.0)
+        held = counts @ (self.entries @ weights)
+        asked = counts.sum() * weights.sum()
+        if self.unseen is not None and self.view is not None:
+            by_view = np.bincount(self.view, weights, minlength=self.unseen.shape[1])
+            asked -= counts @ (self.unseen @ by_view)
+        return float(held - float(quorum) * asked)
+
+    @cached_property
+    def norm(self) -> float:
+        """||A||_1 = sum of s_i w_j B_ij over everything."""
+        return float(self.counts @ (self.entries @ self.weights))
+
+    @classmethod
+    def from_pool(cls, pool: Pool, weights: FloatArray | None = None) -> PreferenceMatrix:
+        """Merge identical candidates of a pool (same members, same view) into one column with the summed weight."""
+        weights = pool.weights if weights is None else weights
+        view, unseen = pool.views()
+        first, members = group_rows(csr_array(pool.rows.T), view)
+        summed = np.bincount(members, weights, minlength=first.size)
+        n_sources = len(pool.sources)
+        backers = csr_array((np.ones(members.size, bool), (members, pool.source_of)), shape=(first.size, n_sources))
+        backers.sum_duplicates()
+        return cls(
+            entries=csr_array(pool.rows[:, first]),
+            counts=pool.counts,
+            weights=summed,
+            members=members,
+            backers=backers.astype(bool),
+            unseen=unseen,
+            view=None if unseen is None else view[first],
+        )

@@ -1,0 +1,192 @@
+"""Save and load a Consensus: one zip of JSON and plain arrays, versioned, no code."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from biconsensus.core.consensus import Consensus
+from biconsensus.core.pool import Pool, Provenance
+from biconsensus.errors import FileFormatError
+
+FORMAT = "biconsensus"
+VERSION = 1
+MAX_RATIO = 2000
+"""Largest ratio of unpacked to packed size; more is a zip bomb."""
+MAX_META = 1 << 28
+
+
+def save(result: Consensus, path: Path) -> None:
+    """Write a result atomically: the old file or the new one, nothing partial."""
+    arrays, meta = _pack(result)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("meta.json", json.dumps(meta))
+            for name, array in arrays.items():
+                buffer = io.BytesIO()
+                np.save(buffer, array, allow_pickle=False)
+                archive.writestr(f"{name}.npy", buffer.getvalue())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and plain values of a result."""
+    pool = result.pool
+    arrays = {
+        "inverse": pool.inverse,
+        "source_of": pool.source_of,
+        "weights": pool.weights,
+        "row_of": result.row_of,
+        "gains": result.gains,
+        "candidates": np.concatenate([*result.candidates, np.zeros(0, np.int64)]).astype(np.int64),
+        "candidate_counts": np.array([c.size for c in result.candidates], dtype=np.int64),
+        **_pack_sparse("rows", pool.rows),
+        **_pack_sparse("members", result.members),
+    }
+    if pool.unseen is not None and pool.view_of is not None:
+        arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
+    meta = {
+        "format": FORMAT,
+        "version": VERSION,
+        "objective": result.objective,
+        "settings": result.settings,
+        "extraction": result.extraction,
+        "names": pool.names,
+        "left_out": pool.left_out,
+        "sources": [[s.name, _plain(s.params), s.seed] for s in pool.sources],
+        "ids": None if pool.ids is None else _plain(pool.ids.tolist()),
+    }
+    return arrays, meta
+
+
+def _plain(value: Any) -> Any:
+    """Value that JSON can hold; what it cannot is kept as text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _pack_sparse(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
+    """Parts of a sparse matrix."""
+    return {
+        f"{name}.data": matrix.data,
+        f"{name}.indices": matrix.indices,
+        f"{name}.indptr": matrix.indptr,
+        f"{name}.shape": np.array(matrix.shape),
+    }
+
+
+def load(path: Path) -> Consensus:
+    """Read a result; refuses anything that `save` did not write."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_archive(archive, path)
+            meta = json.loads(archive.read("meta.json"))
+            _check_meta(meta, path)
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+            arrays = {name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in names}
+        return _unpack(arrays, meta)
+    except FileFormatError:
+        raise
+    except (zipfile.BadZipFile, KeyError, ValueError, IndexError, TypeError, EOFError, OverflowError) as error:
+        if isinstance(error, KeyError):
+            error = KeyError(f"missing part {error}")
+        raise FileFormatError(f"{path} is not a saved consensus or is damaged: {error}.") from error
+    except (zipfile.LargeZipFile, NotImplementedError, RuntimeError, AttributeError) as error:
+        raise FileFormatError(f"{path} cannot be read: {error}.") from error
+
+
+def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """Only plain names, and sizes that the file can hold."""
+    for entry in archive.infolist():
+        if "/" in entry.filename or "\\" in entry.filename or not entry.filename.endswith((".npy", ".json")):
+            raise FileFormatError(f"{path} holds a part that does not belong there: {entry.filename!r}.")
+        if entry.file_size > MAX_RATIO * max(entry.compress_size, 1) or (
+            entry.filename == "meta.json" and entry.file_size > MAX_META
+        ):
+            raise FileFormatError(f"{path} would unpack {entry.filename!r} to {entry.file_size} bytes; refused.")
+
+
+def _check_meta(meta: Any, path: Path) -> None:
+    """The right format in a version that this release can read."""
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise FileFormatError(f"{path} is not a saved consensus.")
+    if meta.get("version") != VERSION:
+        raise FileFormatError(f"{path} has version {meta.get('version')!r}; this release reads version {VERSION}.")
+
+
+def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
+    """Result of checked arrays and plain values."""
+    rows, members = _unpack_sparse("rows", arrays), _unpack_sparse("members", arrays)
+    pool = Pool(
+        rows=rows,
+        inverse=arrays["inverse"],
+        source_of=arrays["source_of"],
+        sources=tuple(Provenance(name, params, seed) for name, params, seed in meta["sources"]),
+        weights=arrays["weights"],
+        names=tuple(meta["names"]),
+        unseen=_unpack_sparse("unseen", arrays) if "unseen.data" in arrays else None,
+        view_of=arrays.get("view_of"),
+        ids=None if meta["ids"] is None else np.array(meta["ids"]),
+        left_out=tuple((name, reason) for name, reason in meta["left_out"]),
+    )
+    _check_sizes(pool, members, arrays)
+    counts = arrays["candidate_counts"]
+    return Consensus(
+        pool=pool,
+        row_of=arrays["row_of"],
+        members=members,
+        candidates=tuple(np.split(arrays["candidates"], np.cumsum(counts)[:-1])) if counts.size else (),
+        gains=arrays["gains"],
+        objective=float(meta["objective"]),
+        settings=dict(meta["settings"]),
+        extraction=dict(meta["extraction"]),
+    )
+
+
+def _unpack_sparse(name: str, arrays: dict[str, NDArray[Any]]) -> csr_array:
+    """Sparse matrix of its parts, checked for consistency."""
+    shape = tuple(int(size) for size in arrays[f"{name}.shape"])
+    matrix = csr_array((arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"]), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]) -> None:
+    """Indices stay inside what they point to."""
+    r, n = pool.rows.shape
+    bounds = [
+        ("inverse", arrays["inverse"], r),
+        ("row_of", arrays["row_of"], members.shape[0]),
+        ("source_of", arrays["source_of"], len(pool.sources)),
+        ("candidates", arrays["candidates"], n),
+    ]
+    for name, values, size in bounds:
+        if values.dtype.kind not in "iu" or (values.size and (values.min() < 0 or values.max() >= size)):
+            raise FileFormatError(f"saved {name} points outside of the data.")
+    sizes = {"source_of": n, "weights": n, "gains": members.shape[1], "candidate_counts": members.shape[1]}
+    for name, size in sizes.items():
+        if arrays[name].shape != (size,):
+            raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected ({size},).")
+    m = arrays["inverse"].size
+    if arrays["row_of"].shape != (m,) or len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
+        raise FileFormatError("saved names, ids or rows do not fit the number of elements and candidates.")
+    if int(arrays["candidate_counts"].sum()) != arrays["candidates"].size or (arrays["candidate_counts"] < 0).any():
+        raise FileFormatError("saved candidates do not fit their counts.")

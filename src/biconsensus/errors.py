@@ -1,0 +1,84 @@
+"""Every exception and warning of the library, as one tree.
+
+::
+
+    BiconsensusError
+    ├── InputError (ValueError)          a value that cannot be used
+    │   └── UnknownNameError             a name that is not registered; lists the valid ones
+    ├── InputTypeError (TypeError)       a type that cannot be used
+    ├── FileFormatError (ValueError)     a file that cannot be read as what it should be
+    ├── MissingDependencyError (ImportError)   an optional package that is not installed
+    ├── TooLargeError (MemoryError)      a predicted need of memory above the limit
+    └── SourceError (RuntimeError)       too few base results are left
+
+    BiconsensusWarning (UserWarning)
+    ├── NoConsensusWarning               no group was found, and why
+    ├── PoolWarning                      something in the pool deserves a look
+    └── ConvergenceWarning               a solver stopped before it converged
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BiconsensusError(Exception):
+    """Base of every error that the library raises on purpose."""
+
+
+class InputError(BiconsensusError, ValueError):
+    """A value that cannot be used: says which argument, what came, what is allowed."""
+
+
+class UnknownNameError(InputError):
+    """A name that is not registered."""
+
+    @classmethod
+    def of(cls, what: str, name: object, valid: Iterable[str]) -> UnknownNameError:
+        """Build the message: the name, the nearest valid one, all valid ones."""
+        names = sorted(valid)
+        near = difflib.get_close_matches(str(name), names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        return cls(f"unknown {what} {name!r}.{hint} Valid names: {', '.join(names)}.")
+
+
+class InputTypeError(BiconsensusError, TypeError):
+    """A type that cannot be used."""
+
+
+class FileFormatError(BiconsensusError, ValueError):
+    """A file that cannot be read as what it should be."""
+
+
+class MissingDependencyError(BiconsensusError, ImportError):
+    """An optional package that is not installed."""
+
+    @classmethod
+    def of(cls, package: str, extra: str) -> MissingDependencyError:
+        """Build the message: what is missing and the command that brings it."""
+        return cls(f"{package} is not installed; get it with: pip install 'biconsensus[{extra}]'")
+
+
+class TooLargeError(BiconsensusError, MemoryError):
+    """A predicted need of memory above the limit, raised before anything is allocated."""
+
+
+class SourceError(BiconsensusError, RuntimeError):
+    """Too few base results are left to form a pool."""
+
+
+class BiconsensusWarning(UserWarning):
+    """Base of every warning of the library."""
+
+
+class NoConsensusWarning(BiconsensusWarning):
+    """No group was found; the message says why and what to set."""
+
+
+class PoolWarning(BiconsensusWarning):
+    """Something in the pool deserves a look."""
+
+
+class ConvergenceWarning(BiconsensusWarning):
+    """A solver stopped before it converged; the message has the residual."""

@@ -1,0 +1,74 @@
+"""The small interfaces that the parts of the library meet at, on one page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from biconsensus.core.pool import Pool
+    from biconsensus.core.preference import PreferenceMatrix
+
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows and columns of a preference matrix that belong together, and what they gain."""
+
+    rows: BoolArray
+    """(r,) mask over the distinct rows of the preference matrix."""
+    columns: BoolArray
+    """(q,) mask over its distinct columns."""
+    gain: float
+    """sum over rows i and columns j of the block of s_i M_ij w_j (B_ij - theta)."""
+
+
+@runtime_checkable
+class Solver(Protocol):
+    """Finds the best block; knows nothing of the loop around it."""
+
+    def load(self, problem: PreferenceMatrix, quorum: Fraction) -> None:
+        """Take a problem; called once, before any `best_block`."""
+
+    def best_block(
+        self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int
+    ) -> Block | None:
+        """Best block inside the live rows and columns that has the minimum sizes, or None.
+
+        Sizes are those of `PreferenceMatrix.n_elements(rows)` and `PreferenceMatrix.n_sources(columns)`.
+        """
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A parametric model; stateless and batched, so that thousands of hypotheses need no Python loop."""
+
+    sample_size: int
+    """Elements in a minimal sample (b)."""
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Parameters (k, p) of k minimal samples (k, b, d); NaN rows where a sample is degenerate."""
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances (m, k), not negative, of m elements (m, d) to k models (k, p)."""
+
+
+class WeightRule(Protocol):
+    """Gives a weight to each candidate of a pool."""
+
+    def __call__(self, pool: Pool) -> FloatArray:
+        """(n,) positive weights."""
+
+
+class Source(Protocol):
+    """Makes one grouping of the data: one base result of a pool."""
+
+    def __call__(self, data: Any, seed: int) -> NDArray[Any]:
+        """(m,) labels (-1: in no group), or (m, g) memberships where groups may overlap."""
