@@ -22,7 +22,7 @@ class Segments(NamedTuple):
     vanishing_points: FloatArray
     """(v, 3) true directions in the frame of the camera, as in the file."""
     camera: FloatArray
-    """(3, 3) intrinsic matrix in pixels: it takes directions to the image (y upwards in the first, down in the last)."""
+    """(3, 3) intrinsic matrix in pixels: from directions (y upwards) to the image (y down)."""
 
 
 class Correspondences(NamedTuple):
