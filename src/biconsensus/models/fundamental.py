@@ -8,21 +8,22 @@ from typing import ClassVar
 import numpy as np
 
 from biconsensus.models.least_squares import refine
-from biconsensus.models.projective import adjugate, hartley, homogeneous, null_vectors, transform, unit_rows
-from biconsensus.protocols import FloatArray
+from biconsensus.models.projective import hartley, homogeneous, null_vectors, transform, unit_rows
+from biconsensus.protocols import BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
 class FundamentalModel:
-    """Epipolar geometry of seven correspondences; elements are x1, y1, x2, y2.
+    """Epipolar geometry of eight correspondences; elements are x1, y1, x2, y2.
 
-    Parameters of a model: the nine entries of F, row by row, of unit length, with x2^T F x1 = 0. Seven points allow
-    up to three matrices; the one kept is the first that puts all seven points in front of both cameras (oriented
-    epipolar constraint), and a sample for which there is none is degenerate.
+    Parameters of a model: the nine entries of F, row by row, of unit length, with x2^T F x1 = 0. A sample is degenerate
+    if it leaves more than one matrix, or if that matrix does not put all eight points in front of both cameras (the
+    oriented epipolar constraint, which most samples that mix motions fail).
 
     Notes
     -----
-    The residual is the Sampson distance in pixels, |x2^T F x1| over the length of its gradient.
+    The residual is the Sampson distance in pixels, |x2^T F x1| over the length of its gradient. Eight points have one
+    linear solution, which fits them exactly, where seven leave up to three; rank two is enforced by the refit.
 
     Examples
     --------
@@ -34,22 +35,19 @@ class FundamentalModel:
     True
     """
 
-    sample_size: ClassVar[int] = 7
+    sample_size: ClassVar[int] = 8
     n_features: ClassVar[int] = 4
     degrees_of_freedom: ClassVar[int] = 7
 
     def fit(self, samples: FloatArray) -> FloatArray:
-        """Fundamental matrices (k, 9) of seven correspondences each (k, 7, 4)."""
+        """Fundamental matrices (k, 9) of eight correspondences each (k, 8, 4)."""
         t1, t2 = hartley(samples[..., :2]), hartley(samples[..., 2:])
         first, second = transform(t1, samples[..., :2]), transform(t2, samples[..., 2:])
-        rows = (second[..., :, None] * first[..., None, :]).reshape(len(samples), 7, 9)
-        flat = np.linalg.svd(np.where(np.isfinite(rows), rows, 0.0), compute_uv=False)
-        pencil = null_vectors(rows, 2).reshape(-1, 2, 3, 3)
-        candidates = _singular_members(pencil[:, 0], pencil[:, 1])
-        valid = np.stack([_oriented(candidates[:, r], first, second) for r in range(3)], axis=1)
-        chosen = np.take_along_axis(candidates, valid.argmax(axis=1)[:, None, None, None], axis=1)[:, 0]
-        params = unit_rows((np.swapaxes(t2, 1, 2) @ chosen @ t1).reshape(-1, 9))
-        params[~valid.any(axis=1) | ~(flat[:, 6] > 1e-9 * flat[:, 0])] = np.nan
+        rows = (second[..., :, None] * first[..., None, :]).reshape(len(samples), 8, 9)
+        _, size, basis = np.linalg.svd(np.where(np.isfinite(rows), rows, 0.0), full_matrices=True)
+        solved = basis[:, -1].reshape(-1, 3, 3)
+        params = unit_rows((np.swapaxes(t2, 1, 2) @ solved @ t1).reshape(-1, 9))
+        params[~(size[:, 7] > 1e-9 * size[:, 0]) | ~_oriented(solved, first, second)] = np.nan
         return params
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
@@ -88,36 +86,12 @@ class FundamentalModel:
         return data[:, :2]
 
 
-def _singular_members(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Members (k, 3, 3, 3) of determinant zero of the pencils one + s (other - one); NaN where a root is not real."""
-    gap = other - one
-    # det(one + s gap) at s = 0, 1, -1 and its leading coefficient fix the cubic
-    d0, d1, dm, d3 = (np.linalg.det(matrix) for matrix in (one, one + gap, one - gap, gap))
-    d2 = (d1 + dm) / 2 - d0
-    d_1 = (d1 - dm) / 2 - d3
-    with np.errstate(invalid="ignore", divide="ignore"):
-        companion = np.zeros((len(one), 3, 3))
-        companion[:, 0] = -np.stack([d2, d_1, d0], axis=1) / d3[:, None]
-    companion[:, 1, 0] = companion[:, 2, 1] = 1.0
-    solvable = np.isfinite(companion.reshape(-1, 9)).all(axis=1)
-    roots = np.full((len(one), 3), np.nan)
-    if solvable.any():
-        values = np.linalg.eigvals(companion[solvable])
-        roots[solvable] = np.where(np.abs(values.imag) <= 1e-9 * (1 + np.abs(values.real)), values.real, np.nan)
-    return one[:, None] + roots[:, :, None, None] * gap[:, None]
-
-
-def _oriented(matrices: FloatArray, first: FloatArray, second: FloatArray) -> np.ndarray:
+def _oriented(matrices: FloatArray, first: FloatArray, second: FloatArray) -> BoolArray:
     """Whether (k,) all points lie in front of both cameras: (e2 x x2) . (F x1) has one sign."""
-    finite = np.isfinite(matrices).all(axis=(1, 2))
-    safe = np.where(finite[:, None, None], matrices, 0.0)
-    cofactors = np.swapaxes(adjugate(safe), 1, 2)
-    # every column of the cofactor matrix of rank-two F is a multiple of the second epipole
-    column = np.linalg.norm(cofactors, axis=1).argmax(axis=1)
-    epipole = np.take_along_axis(cofactors, column[:, None, None], axis=2)[..., 0]
-    lines = first @ np.swapaxes(safe, 1, 2)
+    epipole = np.linalg.svd(matrices)[0][:, :, 2]
+    lines = first @ np.swapaxes(matrices, 1, 2)
     sign = np.sign(np.einsum("knd,knd->kn", np.cross(epipole[:, None], second), lines))
-    return np.asarray(finite & (np.abs(sign.sum(axis=1)) == sign.shape[1]))
+    return np.asarray(np.abs(sign.sum(axis=1)) == sign.shape[1], dtype=np.bool_)
 
 
 def _turn(vector: FloatArray) -> FloatArray:

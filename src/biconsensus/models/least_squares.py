@@ -52,15 +52,25 @@ def refit(model: Model, data: FloatArray, weights: FloatArray | None = None) -> 
 
 
 def generic_refit(model: Model, data: FloatArray, weights: FloatArray, n_starts: int = 200) -> FloatArray:
-    """Refine the minimal sample with the smallest median residual; for models without a refit of their own."""
+    """Least squares over virtual minimal samples, for models without a refit of their own.
+
+    Moving the sample instead of the parameters never leaves the model: a search over raw parameters would shrink the
+    normal of a line to nothing, and every residual with it.
+    """
     rng = np.random.default_rng(0)
     picks = np.argsort(rng.random((n_starts, data.shape[0])), axis=1)[:, : model.sample_size]
-    starts = model.fit(data[picks])
-    starts = starts[np.isfinite(starts).all(axis=1)]
-    if not starts.size:
-        return np.full(model.fit(data[picks[:1]]).shape[1], np.nan)
-    best = starts[np.argmin(np.median(model.residuals(starts, data), axis=0))]
-    return refine(lambda theta: model.residuals(theta[None], data)[:, 0], best, weights)
+    samples = data[picks]
+    starts = model.fit(samples)
+    good = np.isfinite(starts).all(axis=1)
+    if not good.any():
+        return np.full(starts.shape[1], np.nan)
+    best = samples[good][np.argmin(np.median(model.residuals(starts[good], data), axis=0))]
+
+    def place(sample: FloatArray) -> FloatArray:
+        return model.fit(sample.reshape(1, *best.shape))
+
+    moved = refine(lambda sample: model.residuals(place(sample), data)[:, 0], best.ravel(), weights)
+    return np.asarray(place(moved)[0], dtype=float)
 
 
 def refine(
@@ -71,13 +81,15 @@ def refine(
 ) -> FloatArray:
     """Minimise the weighted sum of squared errors from a start; the start is kept where nothing is gained."""
     root = np.sqrt(weights)
+    # what a model puts out of reach stays finite and no better than anything else
+    huge = 1e6 * float(np.nan_to_num(errors(start), nan=0.0, posinf=0.0).max(initial=1.0))
 
     def weighted(theta: FloatArray) -> FloatArray:
-        return np.nan_to_num(root * errors(theta), nan=1e150, posinf=1e150)
+        return root * np.nan_to_num(errors(theta), nan=huge, posinf=huge)
 
-    before = weighted(start)
-    if not np.isfinite(start).all() or float(np.abs(before).max()) >= 1e140:
+    if not np.isfinite(start).all():
         return start
+    before = weighted(start)
     # "2-point" derivatives of absolute residuals keep J^T J and J^T r, so Gauss-Newton steps stay right
     derivative: Any = "2-point" if jacobian is None else (lambda theta: root[:, None] * jacobian(theta))
     method: Literal["lm", "trf"] = "lm" if before.size >= start.size else "trf"

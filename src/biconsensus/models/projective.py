@@ -16,7 +16,7 @@ def hartley(points: FloatArray) -> FloatArray:
     """Similarities (k, 3, 3) that bring batches of points (k, n, 2) to mean zero and mean distance sqrt(2)."""
     mean = points.mean(axis=1)
     spread = np.linalg.norm(points - mean[:, None], axis=2).mean(axis=1)
-    scale = np.sqrt(2) / np.maximum(spread, np.finfo(float).tiny ** 0.25)
+    scale = np.sqrt(2) / np.where(spread > 0, spread, 1.0)
     transform = np.zeros((len(points), 3, 3))
     transform[:, 0, 0] = transform[:, 1, 1] = scale
     transform[:, :2, 2] = -scale[:, None] * mean

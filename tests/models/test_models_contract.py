@@ -1,0 +1,221 @@
+"""What every registered model must do, whatever it models."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from model_cases import CASES
+
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
+from biconsensus.models import MODELS, get_model, refit, uniform_background
+from biconsensus.models.least_squares import generic_refit
+from biconsensus.protocols import Model
+
+every_model = pytest.mark.parametrize("name", sorted(MODELS))
+
+
+def minimal_samples(name, k, rng):
+    model, case = get_model(name), CASES[name]
+    return np.stack([case.exact(model.sample_size, rng) for _ in range(k)])
+
+
+def usable(model, samples):
+    params = model.fit(samples)
+    good = np.isfinite(params).all(axis=1)
+    return samples[good], params[good]
+
+
+def test_every_model_has_a_case():
+    assert set(CASES) == set(MODELS)
+
+
+@every_model
+def test_is_a_model_with_shapes_as_declared(name):
+    model, rng = get_model(name), np.random.default_rng(0)
+    assert isinstance(model, Model)
+    samples = minimal_samples(name, 6, rng)
+    params = model.fit(samples)
+    assert params.shape[0] == 6
+    assert params.ndim == 2
+    residuals = model.residuals(params, CASES[name].exact(11, rng))
+    assert residuals.shape == (11, 6)
+    if model.n_features is not None:
+        assert samples.shape[2] == model.n_features
+
+
+@every_model
+def test_exact_elements_are_recovered_from_any_minimal_sample(name):
+    model, rng = get_model(name), np.random.default_rng(1)
+    data = CASES[name].exact(60, rng)
+    _, params = usable(model, minimal_samples(name, 40, rng))
+    assert len(params) >= 20
+    residuals = model.residuals(params, data)
+    if name == "segment":  # a sample spans only part of the segment
+        along = model.project(params, data)
+        residuals = np.where(
+            (along >= 0) & (along <= np.linalg.norm(params[:, 2:] - params[:, :2], axis=1)), residuals, 0
+        )
+    assert residuals.max() < 1e-5
+
+
+@every_model
+def test_residual_is_zero_on_the_sample(name):
+    model, rng = get_model(name), np.random.default_rng(2)
+    samples, params = usable(model, minimal_samples(name, 40, rng))
+    for sample, theta in zip(samples, params):
+        assert model.residuals(theta[None], sample).max() < 1e-6
+
+
+@every_model
+def test_distances_grow_with_the_data_and_ignore_where_and_how_it_lies(name):
+    model, case = get_model(name), CASES[name]
+    rng = np.random.default_rng(3)
+    data = case.exact(30, rng)
+    data[15:, case.noisy_columns] += rng.normal(scale=0.2, size=data[15:, case.noisy_columns].shape)
+    moved = case.move(data, np.random.default_rng(4))
+    before, after = model.fit(data[None, : model.sample_size])[0], model.fit(moved[None, : model.sample_size])[0]
+    first, second = model.residuals(before[None], data)[:, 0], model.residuals(after[None], moved)[:, 0]
+    np.testing.assert_allclose(second, 3.0 * first, rtol=1e-5, atol=1e-5)
+
+
+@every_model
+def test_degenerate_samples_are_nan_and_spare_their_neighbours(name):
+    model = get_model(name)
+    good = minimal_samples(name, 30, np.random.default_rng(5))
+    _, expected = usable(model, good)
+    bad = CASES[name].degenerate()
+    mixed = model.fit(np.concatenate([bad, good]))
+    assert np.isnan(mixed[: len(bad)]).all()
+    found = mixed[len(bad) :]
+    np.testing.assert_allclose(found[np.isfinite(found).all(axis=1)], expected)
+
+
+@every_model
+def test_batch_equals_loop(name):
+    model, rng = get_model(name), np.random.default_rng(6)
+    samples, params = usable(model, minimal_samples(name, 12, rng))
+    alone = np.vstack([model.fit(sample[None]) for sample in samples])
+    np.testing.assert_allclose(params, alone, rtol=1e-7, atol=1e-9)
+    data = CASES[name].exact(9, rng) + 0.1
+    one_by_one = np.hstack([model.residuals(theta[None], data) for theta in params])
+    np.testing.assert_allclose(model.residuals(params, data), one_by_one, rtol=1e-7, atol=1e-7)
+
+
+@every_model
+def test_refit_beats_minimal_samples_and_recovers_exact_data(name):
+    model, case = get_model(name), CASES[name]
+    rng = np.random.default_rng(7)
+    exact = case.exact(60, rng)
+    assert model.residuals(model.refit(exact, np.ones(60))[None], exact).max() < 1e-5
+    noisy = exact.copy()
+    noisy[:, case.noisy_columns] += rng.normal(scale=0.02, size=noisy[:, case.noisy_columns].shape)
+    best = refit(model, noisy)
+    cost = (model.residuals(best[None], noisy) ** 2).sum()
+    picks = np.argsort(rng.random((300, 60)), axis=1)[:, : model.sample_size]
+    _, starts = usable(model, noisy[picks])
+    assert cost < (model.residuals(starts, noisy) ** 2).sum(axis=0).min()
+    # zero weights are as if the elements were not there
+    spoilt = np.vstack([noisy, noisy[:10] + 7.0])
+    again = refit(model, spoilt, np.append(np.ones(60), np.zeros(10)))
+    assert (model.residuals(again[None], noisy) ** 2).sum() == pytest.approx(cost, rel=1e-2)
+
+
+@every_model
+def test_refit_is_a_local_minimum_of_the_residuals(name):
+    model, case = get_model(name), CASES[name]
+    rng = np.random.default_rng(8)
+    noisy = case.exact(50, rng)
+    noisy[:, case.noisy_columns] += rng.normal(scale=0.02, size=noisy[:, case.noisy_columns].shape)
+    own, generic = model.refit(noisy, np.ones(50)), generic_refit(model, noisy, np.ones(50))
+    costs = [(model.residuals(theta[None], noisy) ** 2).sum() for theta in (own, generic)]
+    if name in ("segment", "ellipse_from_segments"):  # these refits fit ends of segments, the residual asks for more
+        assert costs[0] < 3 * costs[1]
+    elif name == "fundamental":  # samples are not held to rank two, so the other search can do better
+        assert abs(np.linalg.det(own.reshape(3, 3))) < 1e-12
+        assert costs[0] < 1.5 * costs[1]
+    else:
+        assert costs[0] <= costs[1] * (1 + 1e-3)
+
+
+@every_model
+def test_hit_probability_is_a_probability_and_grows(name):
+    model, rng = get_model(name), np.random.default_rng(9)
+    if not hasattr(model, "hit_probability"):
+        pytest.skip("no closed form: the library counts background elements")
+    data = CASES[name].exact(40, rng)
+    box = np.stack([data.min(axis=0), data.max(axis=0)])
+    _, params = usable(model, minimal_samples(name, 10, rng))
+    chances = [model.hit_probability(params, threshold, box) for threshold in (0.01, 0.1, 1.0, 100.0)]
+    for chance in chances:
+        assert chance.shape == (len(params),)
+        assert ((chance > 0) & (chance <= 1)).all()
+    assert all((a <= b).all() for a, b in itertools.pairwise(chances))
+    flat = np.vstack([box[0], box[0]])
+    assert np.isfinite(model.hit_probability(params, 0.1, flat)).all()
+
+
+@every_model
+def test_generic_refit_serves_models_without_their_own(name):
+    class Bare:
+        sample_size = get_model(name).sample_size
+        fit = staticmethod(get_model(name).fit)
+        residuals = staticmethod(get_model(name).residuals)
+
+    exact = CASES[name].exact(40, np.random.default_rng(10))
+    theta = refit(Bare(), exact)
+    assert np.median(Bare.residuals(theta[None], exact)) < 1e-5
+
+
+@given(seed=st.integers(0, 10_000), scale=st.floats(1e-3, 1e3))
+@settings(max_examples=25, deadline=None)
+def test_random_samples_never_give_negative_or_unexplained_residuals(seed, scale):
+    rng = np.random.default_rng(seed)
+    for name in ("line", "circle", "ellipse", "plane", "homography", "fundamental"):
+        model = get_model(name)
+        data = rng.normal(size=(30, model.n_features)) * scale
+        samples = data[np.argsort(rng.random((20, 30)), axis=1)[:, : model.sample_size]]
+        samples, params = usable(model, samples)
+        residuals = model.residuals(params, data)
+        assert (residuals >= 0).all()
+        assert not np.isnan(residuals).any()
+
+
+def test_background_is_even():
+    points = uniform_background(np.array([[0.0, 10], [1, 30]]), 1000, 1)
+    assert points.shape == (1000, 2)
+    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=4, range=[[0, 1], [10, 30]])
+    assert abs(counts - 62.5).max() < 6
+
+
+def test_unknown_models_are_named_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"Did you mean 'circle'.*ellipse_from_segments"):
+        get_model("circel")
+    with pytest.raises(InputTypeError, match="called first"):
+        get_model(MODELS["line"])
+    with pytest.raises(InputTypeError, match="sample_size"):
+        get_model(3)
+
+
+def test_refit_needs_a_minimal_sample():
+    with pytest.raises(InputError, match=r"2 elements.*at least 3"):
+        refit(get_model("circle"), np.zeros((2, 2)))
+
+
+def test_outside_models_come_by_entry_point(monkeypatch):
+    class Point:
+        name = "parabola"
+
+        @staticmethod
+        def load():
+            return MODELS["line"]
+
+    monkeypatch.setattr(
+        "biconsensus.models.entry_points", lambda group: [Point] if group == "biconsensus.models" else []
+    )
+    assert get_model("parabola").sample_size == 2
+    with pytest.raises(UnknownNameError, match="parabola"):
+        get_model("parabole")
