@@ -1,0 +1,46 @@
+"""Pictures of a consensus with matplotlib: each function takes a result and returns the Axes.
+
+The numbers behind a picture are separate from its drawing: `matrix_image`, `group_numbers`, `source_numbers`,
+`backing_histogram` and `least_certain` give them without matplotlib.
+"""
+
+from __future__ import annotations
+
+from biconsensus.plots.bases import base_scores, source_labels
+from biconsensus.plots.domain import models, network, residuals, scatter
+from biconsensus.plots.groups import backing, group_sizes, scores, sources
+from biconsensus.plots.matrix import MatrixImage, PreferenceMatrixDisplay, matrix_image, preference_matrix
+from biconsensus.plots.numbers import (
+    GroupNumbers,
+    SourceNumbers,
+    backing_histogram,
+    group_numbers,
+    least_certain,
+    source_numbers,
+)
+from biconsensus.plots.palette import color_of, marker_of
+
+__all__ = [
+    "GroupNumbers",
+    "MatrixImage",
+    "PreferenceMatrixDisplay",
+    "SourceNumbers",
+    "backing",
+    "backing_histogram",
+    "base_scores",
+    "color_of",
+    "group_numbers",
+    "group_sizes",
+    "least_certain",
+    "marker_of",
+    "matrix_image",
+    "models",
+    "network",
+    "preference_matrix",
+    "residuals",
+    "scatter",
+    "scores",
+    "source_labels",
+    "source_numbers",
+    "sources",
+]

@@ -1,0 +1,18 @@
+"""What all drawings share: axes on demand, groups in colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from biconsensus.errors import MissingDependencyError
+
+
+def new_axes(ax: Any = None, **options: Any) -> Any:
+    """The given axes, or those of a new figure (Agg where no backend was chosen needs no screen)."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise MissingDependencyError.of("matplotlib", "plots") from error
+    return plt.subplots(layout="constrained", **options)[1]

@@ -1,0 +1,8 @@
+"""The HTML report: one self-contained file that opens offline, quick also for a million elements."""
+
+from __future__ import annotations
+
+from biconsensus.report.page import render_report, write_report
+from biconsensus.report.views import FittedModels
+
+__all__ = ["FittedModels", "render_report", "write_report"]
