@@ -73,9 +73,7 @@ def bicluster(
 
 def is_large(problem: PreferenceMatrix, block: Block, min_elements: int, min_candidates: int) -> bool:
     """Whether a block has the minimum sizes."""
-    return (
-        problem.n_elements(block.rows) >= min_elements and problem.n_sources(block.columns) >= min_candidates
-    )
+    return problem.n_elements(block.rows) >= min_elements and problem.n_sources(block.columns) >= min_candidates
 
 
 def description_lengths(problem: PreferenceMatrix, blocks: list[Block]) -> FloatArray:

@@ -126,7 +126,7 @@ def find_consensus(
     """
     given = pool if isinstance(pool, Pool) else Pool.from_labels(pool)
     joined = given if together is None else given.join(together)
-    options = {
+    options: dict[str, Any] = {
         "min_elements": check_count("min_elements", min_elements),
         "min_candidates": check_count("min_candidates", min_candidates),
         "overlap": bool(overlap),

@@ -34,5 +34,8 @@ def solver_memory(problem: PreferenceMatrix, solver: Solver) -> int:
 def check_solver_memory(problem: PreferenceMatrix, solver: Solver, limit: int | None) -> None:
     """Raise `TooLargeError` with the estimate where a solver would need more than the limit."""
     name = type(solver).__name__
-    check_memory(f"{name} on {problem.shape[0]} rows x {problem.shape[1]} columns", solver_memory(problem, solver),
-                 available() if limit is None else limit)
+    check_memory(
+        f"{name} on {problem.shape[0]} rows x {problem.shape[1]} columns",
+        solver_memory(problem, solver),
+        available() if limit is None else limit,
+    )

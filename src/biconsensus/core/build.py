@@ -108,9 +108,7 @@ def from_groups(
     return from_matrix(matrix, weights, names, sources, seen, ids)
 
 
-def from_matrix(
-    A: Any, weights: Any, names: Sequence[str] | None, sources: Any, seen: Any, ids: Any
-) -> dict[str, Any]:
+def from_matrix(A: Any, weights: Any, names: Sequence[str] | None, sources: Any, seen: Any, ids: Any) -> dict[str, Any]:
     """Fields of the pool of a membership matrix."""
     matrix = _canonical(A)
     m, n = matrix.shape
@@ -168,13 +166,13 @@ def _source_key(source: Any) -> Any:
     return (source.name, repr(source.params), source.seed) if isinstance(source, Provenance) else source
 
 
-def _unseen(
-    seen: Any, m: int, n: int, source_of: IntArray, n_sources: int
-) -> tuple[csr_array | None, IntArray]:
+def _unseen(seen: Any, m: int, n: int, source_of: IntArray, n_sources: int) -> tuple[csr_array | None, IntArray]:
     """(m, v) what each view did not see, and the view of each candidate."""
     if seen is None:
         return None, source_of
-    if isinstance(seen, (list, tuple)) and not (len(seen) == m and np.ndim(seen[0]) == 1 and len(seen[0]) in (n, n_sources)):
+    if isinstance(seen, (list, tuple)) and not (
+        len(seen) == m and np.ndim(seen[0]) == 1 and len(seen[0]) in (n, n_sources)
+    ):
         mask = np.zeros((m, len(seen)), bool)
         for k, elements in enumerate(seen):
             mask[check_indices(f"seen[{k}]", list(elements), m), k] = True
@@ -186,7 +184,9 @@ def _unseen(
     elif mask.shape == (m, n):
         view_of = np.arange(n)
     else:
-        raise InputError(f"seen has shape {mask.shape}; allowed are {(m, n_sources)} (sources) and {(m, n)} (candidates).")
+        raise InputError(
+            f"seen has shape {mask.shape}; allowed are {(m, n_sources)} (sources) and {(m, n)} (candidates)."
+        )
     return (None if mask.all() else csr_array(~mask)), view_of
 
 

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.core.build import from_labels
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -83,12 +82,17 @@ class Consensus:
         return found
 
     @cached_property
-    def _shares(self) -> FloatArray:
-        """(r', T) for each distinct row of the pool: of the candidates of a group that saw it, the share that hold it."""
-        pool, n = self.pool, self.pool.shape[1]
-        behind = np.zeros((n, len(self)))
+    def behind(self) -> FloatArray:
+        """(n, T) weight of each candidate in the group that it backs, 0 elsewhere."""
+        weights = np.zeros((self.pool.shape[1], len(self)))
         for t, candidates in enumerate(self.candidates):
-            behind[candidates, t] = pool.weights[candidates]
+            weights[candidates, t] = self.pool.weights[candidates]
+        return weights
+
+    @cached_property
+    def _shares(self) -> FloatArray:
+        """(r', T) of the candidates of each group that saw a distinct row of the pool, the share that holds it."""
+        pool, behind = self.pool, self.behind
         asked = np.broadcast_to(behind.sum(axis=0), (pool.rows.shape[0], len(self)))
         if pool.unseen is not None and pool.view_of is not None:
             by_view = np.zeros((pool.unseen.shape[1], len(self)))
@@ -96,7 +100,7 @@ class Consensus:
             asked = asked - pool.unseen.astype(np.float64) @ by_view
         held = pool.rows.astype(np.float64) @ behind
         top = held.max(initial=1.0) if not pool.binary else 1.0
-        return np.divide(held / top, asked, out=np.zeros(held.shape), where=asked > 0)
+        return np.asarray(np.divide(held / top, asked, out=np.zeros(held.shape), where=asked > 0))
 
     @cached_property
     def _row_labels(self) -> IntArray:
@@ -132,10 +136,7 @@ class Consensus:
     @cached_property
     def _nearest(self) -> IntArray:
         """(r',) for each distinct row of the pool, the group whose candidates hold it with the most weight, or -1."""
-        behind = np.zeros((self.pool.shape[1], len(self)))
-        for t, candidates in enumerate(self.candidates):
-            behind[candidates, t] = self.pool.weights[candidates]
-        held = self.pool.rows.astype(np.float64) @ behind
+        held = self.pool.rows.astype(np.float64) @ self.behind
         return np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
 
     @cached_property
@@ -150,7 +151,7 @@ class Consensus:
 
     @cached_property
     def backing(self) -> FloatArray:
-        """(m,) in [0, 1]: of the candidates behind its group that saw the element, the share of weight that holds it."""
+        """(m,) in [0, 1]: of the candidates behind its group that saw an element, the share of weight that holds it."""
         if len(self) == 0:
             return np.zeros(self.labels.size)
         share = self._shares[self.pool.inverse, np.maximum(self.labels, 0)]
@@ -194,37 +195,9 @@ class Consensus:
         >>> c.predict([[1, 0], [1, 0], [1, 0], [1, 1]])
         array([1, 0])
         """
-        new = Pool(**from_labels(labels, None, None, missing, None, None))
-        if len(new.sources) != len(self.pool.sources):
-            raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(self.pool.sources)}.")
-        known = {(self.pool.source_of[j], self._label_of(self.pool, j)): j for j in range(self.pool.shape[1])}
-        place = np.array([known.get((new.source_of[j], self._label_of(new, j)), -1) for j in range(new.shape[1])])
-        behind = np.zeros((self.pool.shape[1] + 1, len(self)))
-        for t, candidates in enumerate(self.candidates):
-            behind[candidates, t] = self.pool.weights[candidates]
-        held = new.rows.astype(np.float64) @ behind[place]
-        asked = self._asked_of(new)
-        quorum = 0.0 if self.settings.get("unassigned") == "nearest" else float(self.settings.get("quorum", 0.5))
-        excess = np.where((held > quorum * asked) & (held > 0), held - quorum * asked, -np.inf)
-        best = np.full(held.shape[0], -1, np.int64)
-        if len(self):
-            best = np.where(np.isfinite(excess.max(axis=1)), excess.argmax(axis=1), -1)
-        return best[new.inverse]
+        from biconsensus.core.predict import predict
 
-    @staticmethod
-    def _label_of(pool: Pool, j: int) -> str:
-        """Label of a candidate within its source."""
-        return pool.names[j].removeprefix(f"{pool.sources[pool.source_of[j]].name}: ")
-
-    def _asked_of(self, new: Pool) -> FloatArray:
-        """(r, T) weight of the candidates of each group whose source saw each distinct new row."""
-        by_source = np.zeros((len(self.pool.sources), len(self)))
-        for t, candidates in enumerate(self.candidates):
-            np.add.at(by_source[:, t], self.pool.source_of[candidates], self.pool.weights[candidates])
-        seen = np.ones((new.rows.shape[0], len(self.pool.sources)))
-        if new.unseen is not None:
-            seen -= new.unseen.astype(np.float64).toarray()
-        return np.asarray(seen @ by_source)
+        return predict(self, labels, missing)
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
@@ -243,14 +216,14 @@ class Consensus:
         scores = {"ari": metrics.ari, "ami": metrics.ami, "nmi": metrics.nmi}
         return {name: float(score(self.labels, other.labels)) for name, score in scores.items()}
 
-    def to_frame(self) -> pandas.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """Table of the elements with the user's own ids: label and backing (needs pandas)."""
         try:
-            import pandas
+            import pandas as pd
         except ImportError as error:
             raise MissingDependencyError.of("pandas", "tables") from error
-        index = None if self.pool.ids is None else pandas.Index(self.pool.ids, name="id")
-        return pandas.DataFrame({"label": self.labels, "backing": self.backing}, index=index)
+        index = None if self.pool.ids is None else pd.Index(self.pool.ids, name="id")
+        return pd.DataFrame({"label": self.labels, "backing": self.backing}, index=index)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file (JSON and arrays, no code)."""

@@ -154,7 +154,7 @@ def _tidy(label: Any) -> Any:
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     """NaN, None and NA cells."""
     if values.dtype.kind == "f":
-        return np.isnan(values)
+        return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":
         return np.array([v is None or type(v).__name__ == "NAType" or (v != v) is True for v in values], dtype=bool)
     return np.zeros(values.size, bool)

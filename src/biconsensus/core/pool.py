@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, hstack, vstack
+from scipy.sparse import csr_array
 
-from biconsensus.core import build
+from biconsensus.core import build, combine
 from biconsensus.core.build import Provenance
-from biconsensus.core.compress import group_rows, group_table
+from biconsensus.core.compress import group_rows
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.validation import check_indices, check_not_empty
+from biconsensus.validation import check_not_empty
 
 logger = logging.getLogger("biconsensus")
 
@@ -181,7 +181,7 @@ class Pool:
     @property
     def binary(self) -> bool:
         """Whether candidates are sets (true) or have real-valued members."""
-        return self.rows.dtype == np.uint8
+        return bool(self.rows.dtype == np.uint8)
 
     @property
     def sizes(self) -> IntArray:
@@ -196,7 +196,7 @@ class Pool:
         if self.unseen is None or self.view_of is None:
             return everyone
         hidden = np.asarray(self.counts @ self.unseen.astype(np.int64))
-        return everyone - hidden[self.view_of]
+        return np.asarray(everyone - hidden[self.view_of])
 
     def views(self) -> tuple[IntArray, csr_array | None]:
         """View of each candidate and what each view did not see, identical views merged."""
@@ -244,88 +244,11 @@ class Pool:
         >>> pool.select(sources=[1]).shape, pool.select(elements=[0, 2]).shape
         ((3, 2), (2, 4))
         """
-        pool = self
-        if sources is not None:
-            pool = pool._of_sources(check_indices("sources", sources, len(self.sources)))
-        if candidates is not None:
-            pool = pool._of_candidates(check_indices("candidates", candidates, pool.shape[1]))
-        if elements is not None:
-            pool = pool._of_elements(check_indices("elements", elements, self.shape[0]))
-        return pool
-
-    def _of_sources(self, kept: IntArray) -> Pool:
-        """Candidates of the given sources, which are renumbered."""
-        pool = self._of_candidates(np.flatnonzero(np.isin(self.source_of, kept)))
-        number = np.full(len(self.sources), -1, np.int64)
-        number[kept] = np.arange(kept.size)
-        return replace(
-            pool, source_of=number[pool.source_of], sources=tuple(self.sources[k] for k in kept)
-        )
-
-    def _of_candidates(self, kept: IntArray) -> Pool:
-        """The given candidates."""
-        return replace(
-            self,
-            rows=csr_array(self.rows[:, kept]),
-            source_of=self.source_of[kept],
-            weights=self.weights[kept],
-            names=tuple(self.names[j] for j in kept),
-            view_of=None if self.view_of is None else self.view_of[kept],
-        )._regrouped()
-
-    def _of_elements(self, kept: IntArray) -> Pool:
-        """The given elements."""
-        ids = None if self.ids is None else self.ids[kept]
-        return replace(self, inverse=self.inverse[kept], ids=ids)._regrouped()
-
-    def _regrouped(self) -> Pool:
-        """Merge rows that have become equal and drop those without elements, in order of appearance."""
-        view = np.zeros(self.rows.shape[0], np.int64)
-        if self.unseen is not None:
-            view = group_rows(csr_array(self.unseen.astype(np.uint8)))[1].astype(np.int64)
-        merged = group_rows(self.rows, view)[1]
-        first, inverse = group_table([merged[self.inverse]])
-        kept = self.inverse[first]
-        unseen = None if self.unseen is None else csr_array(self.unseen[kept])
-        return replace(self, rows=csr_array(self.rows[kept]), inverse=inverse, unseen=unseen)
+        return combine.select(self, elements, candidates, sources)
 
     def __add__(self, other: Pool) -> Pool:
         """Candidates of both pools over the same elements."""
-        if not isinstance(other, Pool):
-            return NotImplemented
-        if self.shape[0] != other.shape[0]:
-            raise InputError(f"pools must have the same elements; they have {self.shape[0]} and {other.shape[0]}.")
-        if self.ids is not None and other.ids is not None and not np.array_equal(self.ids, other.ids):
-            raise InputError("pools must have the same elements in the same order; their ids differ.")
-        first, inverse = group_table([self.inverse, other.inverse])
-        mine, theirs = self.inverse[first], other.inverse[first]
-        unseen, view_of = self._added_views(other, mine, theirs)
-        return replace(
-            self,
-            rows=csr_array(hstack([self.rows[mine], other.rows[theirs]], format="csr")),
-            inverse=inverse,
-            source_of=np.concatenate([self.source_of, other.source_of + len(self.sources)]),
-            sources=self.sources + other.sources,
-            weights=np.concatenate([self.weights, other.weights]),
-            names=self.names + other.names,
-            unseen=unseen,
-            view_of=view_of,
-            ids=self.ids if self.ids is not None else other.ids,
-            left_out=self.left_out + other.left_out,
-        )
-
-    def _added_views(self, other: Pool, mine: IntArray, theirs: IntArray) -> tuple[csr_array | None, IntArray | None]:
-        """Views of two pools side by side; a pool that saw everything has one view with nothing unseen."""
-        if self.unseen is None and other.unseen is None:
-            return None, None
-        parts, views, shift = [], [], 0
-        for pool, rows in ((self, mine), (other, theirs)):
-            blank = csr_array((rows.size, 1), dtype=bool)
-            parts.append(blank if pool.unseen is None else pool.unseen[rows])
-            own = np.zeros(pool.shape[1], np.int64) if pool.view_of is None else pool.view_of
-            views.append(own + shift)
-            shift += parts[-1].shape[1]
-        return csr_array(hstack(parts, format="csr")), np.concatenate(views)
+        return combine.add(self, other) if isinstance(other, Pool) else NotImplemented
 
     def join(self, together: Iterable[Iterable[int]]) -> Pool:
         """Seeds: elements that must share a group get the disjunction (maximum) of their rows.
@@ -340,18 +263,4 @@ class Pool:
         array([[1., 1.],
                [1., 1.]])
         """
-        sets = build.joined_sets(together, self.shape[0])
-        if not sets:
-            return self
-        inverse = self.inverse.astype(np.int64)
-        rows, unseen = [self.rows], [self.unseen]
-        for elements in sets:
-            distinct = np.unique(self.inverse[elements])
-            inverse[elements] = sum(part.shape[0] for part in rows)
-            rows.append(csr_array(self.rows[distinct].max(axis=0).reshape(1, -1)).astype(self.rows.dtype))
-            if self.unseen is not None:
-                hidden = self.unseen[distinct].astype(np.int64).sum(axis=0) == distinct.size
-                unseen.append(csr_array(hidden.reshape(1, -1)))
-        stacked = None if self.unseen is None else csr_array(vstack(unseen, format="csr"))
-        joined = replace(self, rows=csr_array(vstack(rows, format="csr")), inverse=inverse, unseen=stacked)
-        return joined._regrouped()
+        return combine.join(self, together)

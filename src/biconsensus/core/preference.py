@@ -43,12 +43,13 @@ class PreferenceMatrix:
     @property
     def shape(self) -> tuple[int, int]:
         """Distinct rows and distinct columns."""
-        return self.entries.shape  # type: ignore[return-value]
+        rows, columns = self.entries.shape
+        return rows, columns
 
     @property
     def binary(self) -> bool:
         """Whether the entries are memberships rather than real values."""
-        return self.entries.dtype == np.uint8
+        return bool(self.entries.dtype == np.uint8)
 
     @cached_property
     def by_column(self) -> csr_array:
@@ -69,7 +70,7 @@ class PreferenceMatrix:
         n_rows, n_columns = int(rows.sum()), int(columns.sum())
         if self.unseen is None or self.view is None:
             return np.ones((n_rows, n_columns))
-        return 1.0 - self.unseen[rows].astype(np.float64).toarray()[:, self.view[columns]]
+        return np.asarray(1.0 - self.unseen[rows].astype(np.float64).toarray()[:, self.view[columns]])
 
     def gain(self, rows: BoolArray, columns: BoolArray, quorum: Fraction) -> float:
         """Gain of a block of a binary matrix, in sparse arithmetic."""
@@ -93,7 +94,7 @@ class PreferenceMatrix:
         weights = pool.weights if weights is None else weights
         view, unseen = pool.views()
         first, members = group_rows(csr_array(pool.rows.T), view)
-        summed = np.bincount(members, weights, minlength=first.size)
+        summed = np.bincount(members, weights, minlength=first.size).astype(np.float64)
         n_sources = len(pool.sources)
         backers = csr_array((np.ones(members.size, bool), (members, pool.source_of)), shape=(first.size, n_sources))
         backers.sum_duplicates()

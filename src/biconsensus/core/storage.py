@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus.core.build import Provenance
 from biconsensus.core.consensus import Consensus
-from biconsensus.core.pool import Pool, Provenance
+from biconsensus.core.pool import Pool
 from biconsensus.errors import FileFormatError
 
 FORMAT = "biconsensus"

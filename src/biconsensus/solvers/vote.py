@@ -108,7 +108,7 @@ class VoteSolver:
     def _columns_of(self, rows: IntArray) -> BoolArray:
         """(q, S) live columns that hold each row."""
         held = self._problem.entries[rows].toarray().T != 0
-        return held & self._columns[:, None]
+        return np.asarray(held & self._columns[:, None])
 
     def _leading(self) -> BoolArray:
         """(q, 1) start from the leading singular vector of the live matrix, by power iteration."""

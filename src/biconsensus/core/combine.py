@@ -1,0 +1,123 @@
+"""Pools from pools: parts of one, sums of two, elements tied together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array, hstack, vstack
+
+from biconsensus.core.build import joined_sets
+from biconsensus.core.compress import group_rows, group_table
+from biconsensus.errors import InputError
+from biconsensus.protocols import IntArray
+from biconsensus.validation import check_indices
+
+if TYPE_CHECKING:
+    from biconsensus.core.pool import Pool
+
+
+def select(pool: Pool, elements: Any, candidates: Any, sources: Any) -> Pool:
+    """Pool of some elements, candidates and sources."""
+    n_elements = pool.shape[0]
+    if sources is not None:
+        pool = _of_sources(pool, check_indices("sources", sources, len(pool.sources)))
+    if candidates is not None:
+        pool = _of_candidates(pool, check_indices("candidates", candidates, pool.shape[1]))
+    if elements is not None:
+        pool = _of_elements(pool, check_indices("elements", elements, n_elements))
+    return pool
+
+
+def _of_sources(pool: Pool, kept: IntArray) -> Pool:
+    """Candidates of the given sources, which are renumbered."""
+    part = _of_candidates(pool, np.flatnonzero(np.isin(pool.source_of, kept)))
+    number = np.full(len(pool.sources), -1, np.int64)
+    number[kept] = np.arange(kept.size)
+    return replace(part, source_of=number[part.source_of], sources=tuple(pool.sources[k] for k in kept))
+
+
+def _of_candidates(pool: Pool, kept: IntArray) -> Pool:
+    """The given candidates."""
+    part = replace(
+        pool,
+        rows=csr_array(pool.rows[:, kept]),
+        source_of=pool.source_of[kept],
+        weights=pool.weights[kept],
+        names=tuple(pool.names[j] for j in kept),
+        view_of=None if pool.view_of is None else pool.view_of[kept],
+    )
+    return _regrouped(part)
+
+
+def _of_elements(pool: Pool, kept: IntArray) -> Pool:
+    """The given elements."""
+    ids = None if pool.ids is None else pool.ids[kept]
+    return _regrouped(replace(pool, inverse=pool.inverse[kept], ids=ids))
+
+
+def _regrouped(pool: Pool) -> Pool:
+    """Merge rows that have become equal and drop those without elements, in order of appearance."""
+    view = None
+    if pool.unseen is not None:
+        view = group_rows(csr_array(pool.unseen.astype(np.uint8)))[1].astype(np.int64)
+    merged = group_rows(pool.rows, view)[1]
+    first, inverse = group_table([merged[pool.inverse]])
+    kept = pool.inverse[first]
+    unseen = None if pool.unseen is None else csr_array(pool.unseen[kept])
+    return replace(pool, rows=csr_array(pool.rows[kept]), inverse=inverse, unseen=unseen)
+
+
+def add(left: Pool, right: Pool) -> Pool:
+    """Candidates of both pools over the same elements."""
+    if left.shape[0] != right.shape[0]:
+        raise InputError(f"pools must have the same elements; they have {left.shape[0]} and {right.shape[0]}.")
+    if left.ids is not None and right.ids is not None and not np.array_equal(left.ids, right.ids):
+        raise InputError("pools must have the same elements in the same order; their ids differ.")
+    first, inverse = group_table([left.inverse, right.inverse])
+    parts = [(left, left.inverse[first]), (right, right.inverse[first])]
+    unseen, view_of = _side_by_side(parts)
+    return replace(
+        left,
+        rows=csr_array(hstack([pool.rows[rows] for pool, rows in parts], format="csr")),
+        inverse=inverse,
+        source_of=np.concatenate([left.source_of, right.source_of + len(left.sources)]),
+        sources=left.sources + right.sources,
+        weights=np.concatenate([left.weights, right.weights]),
+        names=left.names + right.names,
+        unseen=unseen,
+        view_of=view_of,
+        ids=left.ids if left.ids is not None else right.ids,
+        left_out=left.left_out + right.left_out,
+    )
+
+
+def _side_by_side(parts: list[tuple[Pool, IntArray]]) -> tuple[csr_array | None, IntArray | None]:
+    """Views of pools next to each other; a pool that saw everything has one view with nothing unseen."""
+    if all(pool.unseen is None for pool, _ in parts):
+        return None, None
+    hidden, views, shift = [], [], 0
+    for pool, rows in parts:
+        blank = csr_array((rows.size, 1), dtype=bool)
+        hidden.append(blank if pool.unseen is None else pool.unseen[rows])
+        own = np.zeros(pool.shape[1], np.int64) if pool.view_of is None else pool.view_of
+        views.append(own + shift)
+        shift += hidden[-1].shape[1]
+    return csr_array(hstack(hidden, format="csr")), np.concatenate(views)
+
+
+def join(pool: Pool, together: Iterable[Iterable[int]]) -> Pool:
+    """Give elements that must share a group the disjunction (maximum) of their rows."""
+    inverse = pool.inverse.astype(np.int64)
+    rows, unseen = [pool.rows], [pool.unseen]
+    for elements in joined_sets(together, pool.shape[0]):
+        distinct = np.unique(pool.inverse[elements])
+        inverse[elements] = sum(part.shape[0] for part in rows)
+        rows.append(csr_array(pool.rows[distinct].max(axis=0).reshape(1, -1)).astype(pool.rows.dtype))
+        if pool.unseen is not None:
+            hidden = pool.unseen[distinct].astype(np.int64).sum(axis=0) == distinct.size
+            unseen.append(csr_array(hidden.reshape(1, -1)))
+    stacked = None if pool.unseen is None else csr_array(vstack(unseen, format="csr"))
+    return _regrouped(replace(pool, rows=csr_array(vstack(rows, format="csr")), inverse=inverse, unseen=stacked))

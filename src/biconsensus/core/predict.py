@@ -1,0 +1,51 @@
+"""Groups of new elements from their base labels alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from biconsensus.core.consensus import Consensus
+from biconsensus.core.pool import Pool
+from biconsensus.errors import InputError
+from biconsensus.protocols import FloatArray, IntArray
+
+
+def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntArray:
+    """(k,) group whose candidates hold each new element most, -1 where none passes the quorum."""
+    new = Pool.from_labels(labels, missing=missing)
+    if len(new.sources) != len(result.pool.sources):
+        raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(result.pool.sources)}.")
+    if len(result) == 0:
+        return np.full(new.shape[0], -1, np.int64)
+    held = new.rows.astype(np.float64) @ _known(result, new)
+    asked = _asked(result, new)
+    nearest = result.settings.get("unassigned") == "nearest"
+    quorum = 0.0 if nearest else float(result.settings.get("quorum", 0.5))
+    excess = np.where(held > quorum * asked, held - quorum * asked, -np.inf)
+    best = np.where(np.isfinite(excess.max(axis=1)), excess.argmax(axis=1), -1)
+    return np.asarray(best[new.inverse])
+
+
+def _known(result: Consensus, new: Pool) -> FloatArray:
+    """(n', T) weights behind the groups of the candidates that both pools have; 0 for labels the old one lacks."""
+    pool = result.pool
+    place = {(pool.source_of[j], _label(pool, j)): j for j in range(pool.shape[1])}
+    behind = np.vstack([result.behind, np.zeros(len(result))])
+    return behind[[place.get((new.source_of[j], _label(new, j)), -1) for j in range(new.shape[1])]]
+
+
+def _label(pool: Pool, candidate: int) -> str:
+    """Label of a candidate within its source."""
+    return pool.names[candidate].removeprefix(f"{pool.sources[pool.source_of[candidate]].name}: ")
+
+
+def _asked(result: Consensus, new: Pool) -> FloatArray:
+    """(r, T) weight of the candidates of each group whose source saw each distinct new row."""
+    by_source = np.zeros((len(result.pool.sources), len(result)))
+    np.add.at(by_source, result.pool.source_of, result.behind)
+    seen = np.ones((new.rows.shape[0], len(new.sources)))
+    if new.unseen is not None:
+        seen -= new.unseen.astype(np.float64).toarray()
+    return np.asarray(seen @ by_source)
