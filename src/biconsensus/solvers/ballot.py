@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
-BLOCK = 1 << 13
+BLOCK = 1 << 11
 GUARD = 1e-12
 
 
@@ -29,14 +29,18 @@ GUARD = 1e-12
 class Tally:
     """Outcome of one round of votes for S column sets."""
 
-    rows: NDArray[np.uint8]
-    """(r / 8, S) packed rows that joined."""
+    joined: list[BoolArray]
+    """Blocks of rows (b, S): which of them joined."""
     columns: BoolArray
     """(q, S) columns that join, given those rows."""
     gains: FloatArray
     """(S,) gain of the rows with the columns that join."""
     n_elements: IntArray
     """(S,) elements, with multiplicity, that joined."""
+
+    def rows(self, k: int) -> BoolArray:
+        """(r,) rows that joined the k-th column set."""
+        return np.concatenate([block[:, k] for block in self.joined])
 
 
 @dataclass(frozen=True)
@@ -81,14 +85,14 @@ class Ballot:
         by_view = None if self.views is None else self.views @ ballots
         ballots = ballots.astype(self.blocks[0].held.dtype)
 
-        def count(block: RowBlock) -> tuple[NDArray[np.uint8], FloatArray, FloatArray, FloatArray | None]:
+        def count(block: RowBlock) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray | None]:
             wanted = asked if by_view is None or block.unseen is None else asked - block.unseen @ by_view
             joined = self.above(block.held @ ballots, wanted)
             joined &= live_rows[block.rows, None]
             numbers = joined.astype(np.float64)
             counts = self.problem.counts[block.rows].astype(np.float64)
             hidden = None if block.unseen is None else block.unseen.T @ (counts[:, None] * numbers)
-            return np.packbits(joined, axis=0), block.counted @ numbers, counts @ numbers, hidden
+            return joined, block.counted @ numbers, counts @ numbers, hidden
 
         parts = self._each(count)
         held = _total([part[1] for part in parts])
@@ -96,7 +100,7 @@ class Ballot:
         seen: FloatArray = elements[None, :]
         if self.problem.view is not None:
             seen = elements - _total([part[3] for part in parts])[self.problem.view]
-        return self._tally(np.concatenate([part[0] for part in parts]), held, seen, elements, live_columns)
+        return self._tally([part[0] for part in parts], held, seen, elements, live_columns)
 
     def _each(self, count: Callable[[RowBlock], Any]) -> list[Any]:
         """Count all blocks of rows, in threads where that pays; sums are taken in the order of the rows."""
@@ -106,13 +110,13 @@ class Ballot:
             return list(threads.map(count, self.blocks))
 
     def _tally(
-        self, rows: NDArray[np.uint8], held: FloatArray, seen: FloatArray, elements: FloatArray, live: BoolArray
+        self, joined: list[BoolArray], held: FloatArray, seen: FloatArray, elements: FloatArray, live: BoolArray
     ) -> Tally:
         """Columns that join and what they gain."""
         columns = self.above(held, seen, whole=True) & live[:, None]
         excess = np.where(columns, held - float(self.quorum) * seen, 0.0)
         gains = self.problem.weights @ excess
-        return Tally(rows, columns, gains, elements.astype(np.int64))
+        return Tally(joined, columns, gains, elements.astype(np.int64))
 
     def above(self, held: NDArray[Any], asked: FloatArray, whole: bool = False) -> BoolArray:
         """Whether votes exceed the quorum of what was asked; exact where votes are whole numbers."""

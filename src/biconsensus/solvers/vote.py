@@ -12,11 +12,13 @@ from scipy.sparse import csr_array, diags_array
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, IntArray
 from biconsensus.solvers.ballot import Ballot, Tally
+from biconsensus.solvers.descent import sample_rows, settle
 
 HALF = Fraction(1, 2)
 BATCH = 256
 ROW_STARTS = 64
-MAX_STEPS = 200
+WELL_SAMPLED = 64
+LEADING = -1
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class FixedPoint:
     gain: float
     n_elements: int
     n_sources: int
+    first_row: int
 
 
 class VoteSolver:
@@ -35,6 +38,8 @@ class VoteSolver:
 
     Each half-step is the exact maximum of the gain given the other side, so the gain never falls. Blocks found once are
     kept: one that shares no row and no column with what was removed since is still a fixed point with the same gain.
+    Where there are many rows, starts first come to rest on a sample of them, and only the few distinct outcomes go on
+    to the whole.
 
     Parameters
     ----------
@@ -46,6 +51,15 @@ class VoteSolver:
     Ties are broken by content: the larger gain, then more elements, more sources, the first row in the user's order,
     the first column. At quorum 1/2 the heaviest rows and the leading singular vector are starts too; below it only
     candidates are, because the global maximum would merge groups that every source keeps apart.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 1, 1]]))
+    >>> solver = VoteSolver()
+    >>> solver.load(problem, Fraction(1, 2))
+    >>> solver.best_block(np.ones(3, bool), np.ones(4, bool), 1, 1).gain
+    4.0
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
@@ -53,8 +67,11 @@ class VoteSolver:
 
     def load(self, problem: PreferenceMatrix, quorum: Fraction) -> None:
         """Take a problem."""
+        self._problem, self._quorum = problem, quorum
         self._ballot = Ballot(problem, quorum, self.n_jobs)
-        self._problem = problem
+        sample = sample_rows(problem)
+        self._sampled = np.zeros(0, np.int64) if sample is None else sample[0]
+        self._coarse = None if sample is None else Ballot(sample[1], quorum, self.n_jobs)
         self._points: dict[bytes, FixedPoint] = {}
         self._reached: dict[int, bytes] = {}
         self._rows = np.ones(problem.shape[0], bool)
@@ -63,7 +80,8 @@ class VoteSolver:
     def best_block(self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int) -> Block | None:
         """Best fixed point of the minimum sizes inside the live rows and columns."""
         self._forget(rows, columns)
-        self._search(rows, columns)
+        if rows.any() and columns.any():
+            self._search()
         good = [
             point
             for point in self._points.values()
@@ -72,107 +90,94 @@ class VoteSolver:
         if not good:
             return None
         best = max(good, key=_preference)
-        return Block(self._unpack(best.rows), best.columns.copy(), best.gain)
+        inside = np.unpackbits(best.rows, count=rows.size).astype(bool)
+        return Block(inside, best.columns.copy(), best.gain)
 
     def _forget(self, rows: BoolArray, columns: BoolArray) -> None:
         """Drop the fixed points that what has changed since the last call touches."""
-        changed_rows = np.packbits(self._rows != rows)
-        changed_columns = self._columns != columns
+        changed_rows, changed_columns = np.packbits(self._rows != rows), self._columns != columns
         revived = bool((rows & ~self._rows).any() or (columns & ~self._columns).any())
-        stale = {
-            key
+        self._points = {
+            key: point
             for key, point in self._points.items()
-            if revived or (point.columns & changed_columns).any() or (point.rows & changed_rows).any()
+            if not (revived or (point.columns & changed_columns).any() or (point.rows & changed_rows).any())
         }
-        self._points = {key: point for key, point in self._points.items() if key not in stale}
         self._reached = {start: key for start, key in self._reached.items() if key in self._points}
         self._rows, self._columns = rows.copy(), columns.copy()
 
-    def _search(self, rows: BoolArray, columns: BoolArray) -> None:
+    def _search(self) -> None:
         """Descend from every start whose fixed point is not known."""
-        n_columns = self._problem.shape[1]
-        fresh = np.array([j for j in np.flatnonzero(columns) if j not in self._reached], dtype=np.int64)
-        for batch in _batches(fresh):
-            self._descend(self._ballot.first_columns(batch, rows, columns), batch)
-        if self._ballot.quorum == HALF and rows.any() and columns.any():
-            heavy = [i for i in self._heavy_rows(rows) if i + n_columns not in self._reached]
-            for batch in _batches(np.array(heavy, dtype=np.int64)):
-                self._descend(self._columns_of(batch), batch + n_columns)
-            self._descend(self._leading(), np.array([-1]))
+        n_columns = self._columns.size
+        fresh = np.array([j for j in np.flatnonzero(self._columns) if j not in self._reached], dtype=np.int64)
+        for starts in _batches(fresh):
+            self._from(self._first_columns(starts), starts)
+        if self._quorum == HALF:
+            heavy = np.array([i for i in self._heavy_rows() if i + n_columns not in self._reached], dtype=np.int64)
+            for starts in _batches(heavy):
+                held = self._problem.entries[starts].toarray().T != 0
+                self._from(self._approach(held & self._columns[:, None]), starts + n_columns)
+            self._from(self._approach(self._leading()), np.array([LEADING]))
 
-    def _heavy_rows(self, rows: BoolArray) -> IntArray:
-        """The live rows that stand for the most elements."""
-        live = np.flatnonzero(rows)
-        return live[np.argsort(-self._problem.counts[live], kind="stable")[:ROW_STARTS]]
+    def _first_columns(self, starts: IntArray) -> BoolArray:
+        """(q, S) columns that join the rows of each candidate; from the sample where it holds enough of them."""
+        if self._coarse is None:
+            return self._ballot.first_columns(starts, self._rows, self._columns)
+        live = self._rows[self._sampled]
+        sizes = self._coarse.problem.by_column[starts].astype(np.float64) @ live.astype(np.float64)
+        rich = sizes >= WELL_SAMPLED
+        columns = np.zeros((self._columns.size, starts.size), bool)
+        columns[:, rich] = self._coarse.first_columns(starts[rich], live, self._columns)
+        columns[:, ~rich] = self._ballot.first_columns(starts[~rich], self._rows, self._columns)
+        columns[:, rich] = self._approach(columns[:, rich])
+        return columns
 
-    def _columns_of(self, rows: IntArray) -> BoolArray:
-        """(q, S) live columns that hold each row."""
-        held = self._problem.entries[rows].toarray().T != 0
-        return np.asarray(held & self._columns[:, None])
+    def _approach(self, columns: BoolArray) -> BoolArray:
+        """Come to rest on the sample, where there is one."""
+        if self._coarse is None:
+            return columns
+        return settle(self._coarse, columns, self._rows[self._sampled], self._columns)
 
-    def _leading(self) -> BoolArray:
-        """(q, 1) start from the leading singular vector of the live matrix, by power iteration."""
-        problem = self._problem
-        matrix = csr_array(problem.entries[self._rows].astype(np.float64)) @ diags_array(
-            problem.weights * self._columns
-        )
-        counts, vector = problem.counts[self._rows].astype(np.float64), self._columns.astype(np.float64)
-        for _ in range(20):
-            vector = matrix.T @ (counts * (matrix @ vector))
-            vector = vector / (np.linalg.norm(vector) or 1.0)
-        return (
-            np.asarray(vector > 0.5 * vector.max())[:, None] if vector.max() > 0 else np.zeros((vector.size, 1), bool)
-        )
+    def _from(self, columns: BoolArray, starts: IntArray) -> None:
+        """Come to rest from column sets (q, S) and remember where each start did."""
+        rest = settle(self._ballot, columns, self._rows, self._columns, self._keep, self._points)
+        for k, start in enumerate(starts):
+            self._reached[int(start)] = rest[:, k].tobytes()
 
-    def _descend(self, columns: BoolArray, starts: IntArray) -> None:
-        """Vote until nothing moves, from all column sets (q, S) at once; sets that meet go on as one."""
-        active, which = _distinct(columns)
-        for _ in range(MAX_STEPS):
-            known = [active[:, k].tobytes() for k in range(active.shape[1])]
-            resolved = np.array([key in self._points or not active[:, k].any() for k, key in enumerate(known)])
-            for start, k in zip(starts[resolved[which]], which[resolved[which]]):
-                self._reached[int(start)] = known[k]
-            starts, which = starts[~resolved[which]], which[~resolved[which]]
-            if starts.size == 0:
-                return
-            active, which = active[:, ~resolved], (np.cumsum(~resolved) - 1)[which]
-            tally = self._ballot.vote(active, self._rows, self._columns)
-            self._record(active, tally)
-            active, again = _distinct(tally.columns)
-            which = again[which]
-
-    def _record(self, active: BoolArray, tally: Tally) -> None:
-        """Keep the column sets that did not move, with their rows."""
-        still = np.flatnonzero((active == tally.columns).all(axis=0))
-        for k in still:
-            columns = active[:, k].copy()
+    def _keep(self, columns: BoolArray, tally: Tally, k: int) -> None:
+        """Remember a block that did not move."""
+        rows = tally.rows(k)
+        if columns.any() and rows.any():
             self._points[columns.tobytes()] = FixedPoint(
-                rows=tally.rows[:, k].copy(),
+                rows=np.packbits(rows),
                 columns=columns,
                 gain=float(tally.gains[k]),
                 n_elements=int(tally.n_elements[k]),
                 n_sources=self._problem.n_sources(columns),
+                first_row=int(rows.argmax()),
             )
 
-    def _unpack(self, rows: NDArray[np.uint8]) -> BoolArray:
-        """Mask over rows of a packed one."""
-        return np.unpackbits(rows, count=self._problem.shape[0]).astype(bool)
+    def _heavy_rows(self) -> IntArray:
+        """The live rows that stand for the most elements."""
+        live = np.flatnonzero(self._rows)
+        return live[np.argsort(-self._problem.counts[live], kind="stable")[:ROW_STARTS]]
+
+    def _leading(self) -> BoolArray:
+        """(q, 1) start from the leading singular vector of the live (sampled) matrix, by power iteration."""
+        problem = self._problem if self._coarse is None else self._coarse.problem
+        rows = self._rows if self._coarse is None else self._rows[self._sampled]
+        scale = diags_array(problem.weights / problem.weights.max() * self._columns)
+        matrix = csr_array(problem.entries[rows].astype(np.float64)) @ scale
+        counts, vector = problem.counts[rows].astype(np.float64), self._columns.astype(np.float64)
+        for _ in range(20):
+            vector = matrix.T @ (counts * (matrix @ vector))
+            vector = vector / (np.linalg.norm(vector) or 1.0)
+        return np.asarray((vector > 0.5 * vector.max()) & self._columns)[:, None]
 
 
 def _preference(point: FixedPoint) -> tuple[float, int, int, int, int]:
     """Order of fixed points: the documented rule for ties."""
-    first_byte = int(np.flatnonzero(point.rows)[0])
-    first_row = 8 * first_byte + 7 - int(point.rows[first_byte]).bit_length() + 1
-    first_column = int(np.flatnonzero(point.columns)[0])
-    return float(f"{point.gain:.12e}"), point.n_elements, point.n_sources, -first_row, -first_column
-
-
-def _distinct(columns: BoolArray) -> tuple[BoolArray, IntArray]:
-    """Distinct column sets (q, S') in order of appearance, and which of them each one is."""
-    packed = np.ascontiguousarray(np.packbits(columns, axis=0).T)
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return columns[:, first], which.ravel()
+    rounded = float(f"{point.gain:.12e}")
+    return rounded, point.n_elements, point.n_sources, -point.first_row, -int(point.columns.argmax())
 
 
 def _batches(items: IntArray) -> list[IntArray]:
