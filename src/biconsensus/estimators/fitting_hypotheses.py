@@ -1,0 +1,176 @@
+"""From minimal samples to a cleansed preference matrix, in blocks: no matrix of m x n residuals is ever held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.sparse import csc_array
+
+from biconsensus.acontrario import Background, log_binomial_tail, log_weighted_tail
+from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
+from biconsensus.sources.sampling import SamplingLaw, draw_samples
+
+_BLOCK = 1 << 20
+_TRIES = 10
+_COARSE = 512
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """Models through minimal samples."""
+
+    params: FloatArray
+    """(n, p) parameters."""
+    samples: IntArray
+    """(n, b) the elements that each goes through."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """The hypotheses that chance does not explain, as columns of a preference matrix."""
+
+    params: FloatArray
+    """(k, p) parameters."""
+    samples: IntArray
+    """(k, b) the elements that each goes through."""
+    matrix: csc_array
+    """(m, k) preferences: ones (uint8), or values in (0, 1] where they are soft."""
+    log_nfa: FloatArray
+    """(k,) base-10 number of false alarms, at the best threshold."""
+    thresholds: FloatArray
+    """(k,) the threshold of each."""
+    n_tested: int
+    """Hypotheses that were looked at."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a hypothesis is tested: against which chance, at which thresholds, for how many tests."""
+
+    model: Model
+    n_elements: int
+    thresholds: FloatArray
+    """(t,) thresholds tried on each model; they count as tests."""
+    chance: Background
+    log_n_tests: float
+    left_out: int
+    """Elements of its own that a model may not count: b, or 0 for the paper's literal test."""
+    weights: FloatArray | None = None
+    """(m,) weights of the elements, where not each counts one."""
+    soft: bool = False
+
+    def log_nfa(
+        self,
+        held: FloatArray,
+        probability: FloatArray,
+        live: BoolArray | None = None,
+        own: IntArray | int | None = None,
+    ) -> FloatArray:
+        """(k,) base-10 NFA of k models that hold this much, beyond `own` elements, of the m or of the live ones."""
+        if self.weights is not None:
+            among = self.weights if live is None else self.weights[live]
+            return self.log_n_tests + log_weighted_tail(among, held, probability)
+        n_elements = self.n_elements if live is None else int(live.sum())
+        return self.log_n_tests + log_binomial_tail(
+            n_elements - (self.left_out if own is None else own), held, probability
+        )
+
+    def held(self, hits: BoolArray, samples: IntArray | None) -> FloatArray:
+        """(k,) elements, or their weight, within the threshold, less those of the sample."""
+        weights = np.ones(len(hits)) if self.weights is None else self.weights
+        total = np.asarray(hits.sum(0) if self.weights is None else weights @ hits, np.float64)
+        if not self.left_out:
+            return total
+        if samples is None:
+            return np.asarray(total - self.left_out * weights.mean(), np.float64)
+        own = np.take_along_axis(hits, samples.T, axis=0) * weights[samples.T]
+        return np.asarray(total - own.sum(0), np.float64)
+
+
+def propose(
+    model: Model, data: FloatArray, n_samples: int, law: SamplingLaw, rng: np.random.Generator, places: FloatArray
+) -> Hypotheses:
+    """Hypotheses through distinct minimal samples; degenerate samples are replaced, with bounded tries."""
+    samples, params, wanted = np.empty((0, model.sample_size), np.int64), list[FloatArray](), n_samples
+    kept = list[IntArray]()
+    for _ in range(_TRIES):
+        drawn = draw_samples(places, model.sample_size, wanted + len(samples), rng, law)
+        drawn = _new_rows(drawn, samples)[: wanted if law.name != "exhaustive" else None]
+        fitted = model.fit(data[drawn])
+        valid = np.isfinite(fitted).all(1)
+        samples = np.concatenate([samples, drawn])
+        kept.append(drawn[valid])
+        params.append(fitted[valid])
+        wanted -= int(valid.sum())
+        if wanted <= 0 or law.name == "exhaustive" or not drawn.size:
+            break
+    return Hypotheses(np.concatenate(params), np.concatenate(kept))
+
+
+def _new_rows(drawn: IntArray, seen: IntArray) -> IntArray:
+    """Rows of `drawn` that are not among `seen`."""
+    if not len(seen):
+        return drawn
+    _, first = np.unique(np.concatenate([seen, drawn]), axis=0, return_index=True)
+    return drawn[np.sort(first[first >= len(seen)]) - len(seen)]
+
+
+def screen(
+    data: FloatArray, hypotheses: Hypotheses, trial: Trial, epsilon: float, n_jobs: int | None = None
+) -> Screened:
+    """Keep the hypotheses with an NFA below epsilon, and their preferences."""
+    params, samples = hypotheses.params, hypotheses.samples
+    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_screen_block)(data, params[part], samples[part], trial, epsilon)
+        for part in _blocks(len(params), len(data))
+    )
+    empty = (np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+    starts = [part.start for part in _blocks(len(params), len(data))]
+    picked = np.concatenate([empty[0], *[part[0] + start for part, start in zip(parts, starts)]])
+    nfa, used, rows, values, sizes = (np.concatenate([empty[i], *[part[i] for part in parts]]) for i in range(1, 6))
+    pointers = np.concatenate([[0], np.cumsum(sizes)])
+    entries = values if trial.soft else np.ones(len(rows), np.uint8)
+    matrix = csc_array((entries, rows, pointers), shape=(len(data), len(picked)))
+    return Screened(params[picked], samples[picked], matrix, nfa, used, len(params))
+
+
+def _blocks(n_models: int, n_elements: int) -> Iterator[slice]:
+    """Slices of models such that a block of residuals has bounded size."""
+    step = max(1, _BLOCK // max(n_elements, 1))
+    return (slice(i, min(i + step, n_models)) for i in range(0, n_models, step))
+
+
+_Part = tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray]
+
+
+def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, trial: Trial, epsilon: float) -> _Part:
+    """Which of a block pass, their NFA and threshold, and their preferences column by column."""
+    residuals = trial.model.residuals(params, data)
+    nfa, used = np.full(len(params), np.inf), np.full(len(params), trial.thresholds[0])
+    for threshold in trial.thresholds:
+        hits = residuals <= threshold
+        score = _scores(trial.held(hits, samples), params, threshold, trial, np.log10(epsilon))
+        better = score < nfa
+        nfa[better], used[better] = score[better], threshold
+    picked = np.flatnonzero(nfa < np.log10(epsilon))
+    near = residuals.T[picked]
+    columns, rows = np.nonzero(near <= used[picked, None])
+    values = np.exp(-5 * near[columns, rows] / used[picked][columns]) if trial.soft else np.empty(0)
+    sizes = np.bincount(columns, minlength=len(picked)).astype(np.int64)
+    return picked, nfa[picked], used[picked], rows, values, sizes
+
+
+def _scores(held: FloatArray, params: FloatArray, threshold: float, trial: Trial, limit: float) -> FloatArray:
+    """Log-10 NFA where it can be below the limit; a coarse look at the background spares most of the exact ones."""
+    score = np.full(len(params), np.inf)
+    hopeful = np.arange(len(params))
+    if trial.chance.rule == "background":
+        coarse = Background(trial.chance.points[:_COARSE], trial.chance.box)
+        least = coarse.probability(trial.model, params, np.full(len(params), threshold)) / 2
+        hopeful = np.flatnonzero(trial.log_nfa(held, least) < limit)
+    chance = trial.chance.probability(trial.model, params[hopeful], np.full(len(hopeful), threshold))
+    score[hopeful] = trial.log_nfa(held[hopeful], chance)
+    return score
