@@ -38,8 +38,8 @@ class PmdSolver:
     ``max u^T A v`` subject to ``||u||_2, ||v||_2 <= 1, ||u||_1 <= c1, ||v||_1 <= c2``: each side in turn is the soft
     threshold of A v (of A^T u), with the least threshold that meets its bound. A held-out entry is replaced by the mean
     of the others, and the squared error on what was held out decides. An entry is held out together with all the
-    elements that share its row; apart from that, a row with multiplicity s is s equal rows. The quorum only enters the
-    gain that is reported.
+    elements that share its row; apart from that, a row with multiplicity s is s equal rows, which stay equal even where
+    a tight bound would need them to differ. The quorum only enters the gain that is reported.
 
     Examples
     --------
@@ -152,9 +152,11 @@ def sparse_pair(
 def leading_right(A: FloatArray, counts: FloatArray) -> FloatArray:
     """Leading right singular vector of the matrix with its rows repeated, in absolute values."""
     repeated = np.sqrt(counts)[:, None] * A
-    if min(A.shape) <= 100:
-        return np.abs(np.linalg.svd(repeated, full_matrices=False)[2][0])
-    return np.abs(svds(repeated, k=1, v0=np.ones(min(A.shape)))[2][0])
+    small = min(A.shape) <= 100
+    right: FloatArray = (
+        np.linalg.svd(repeated, full_matrices=False)[2] if small else svds(repeated, k=1, v0=np.ones(min(A.shape)))[2]
+    )
+    return np.asarray(np.abs(right[0]))
 
 
 def _bounded(values: FloatArray, counts: FloatArray, bound: float) -> FloatArray:

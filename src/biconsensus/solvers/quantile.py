@@ -121,22 +121,20 @@ class QuantileSolver:
     def _descend(
         self, z: FloatArray, rows: BoolArray, columns: BoolArray, visited: set[bytes]
     ) -> tuple[FloatArray, FloatArray, float] | None:
-        """Alternate both quantile steps until the gain stands still; None where an earlier descent passed by."""
-        x, gain = np.zeros(rows.size), 0.0
+        """Alternate both quantile steps until nothing moves; None where an earlier descent passed by."""
+        x = np.zeros(rows.size)
+        own: set[bytes] = set()
         for _ in range(self.max_iter):
             key = z.tobytes()
             if key in visited or not z.any():
                 return None
-            visited.add(key)
-            new_x = self._row_step(z, rows)
-            new_z = self._column_step(new_x, columns)
-            new_gain = factor_gain(self._problem, new_x, new_z, self._quorum)
-            if new_gain <= gain * (1 + 1e-12):
+            if key in own:
                 break
-            settled = np.array_equal(new_z, z)
-            x, z, gain = new_x, new_z, new_gain
-            if settled:
-                break
+            own.add(key)
+            x = self._row_step(z, rows)
+            z = self._column_step(x, columns)
+        visited |= own
+        gain = factor_gain(self._problem, x, z, self._quorum)
         return (x, z, gain) if gain > 0 else None
 
     def _column_step(self, x: FloatArray, columns: BoolArray) -> FloatArray:
