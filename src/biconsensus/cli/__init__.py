@@ -1,0 +1,10 @@
+"""The command line `biconsensus`: the three fronts for people who do not write Python.
+
+Exit codes: 0 done, 2 wrong usage or input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+from biconsensus.cli.running import main, run
+
+__all__ = ["main", "run"]
