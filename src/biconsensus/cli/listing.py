@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -67,7 +68,7 @@ def first_line(thing: Any) -> str:
     return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
-def show(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def show(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Lines in columns: plain text, also in pipes."""
     widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header) - 1)]
     for row in [header, *rows]:

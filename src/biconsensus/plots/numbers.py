@@ -30,7 +30,8 @@ class GroupNumbers:
     backing: FloatArray
     """(T,) mean backing of its elements."""
     stability: FloatArray
-    """(T,) how well it is found again in the base results: the best Jaccard overlap, averaged over sources."""
+    """(T,) how well it is found again in the base results: the best Jaccard overlap, averaged over sources
+    (where each candidate is its own source, over those behind the group)."""
 
 
 def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> GroupNumbers:
@@ -68,8 +69,19 @@ def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> Gro
         sources=np.array([np.unique(source_of[group.candidates]).size for group in consensus.biclusters], np.int64),
         gains=np.array([group.gain for group in consensus.biclusters], np.float64),
         backing=summed / np.maximum(labelled, 1),
-        stability=_best_by_source(overlaps, source_of).mean(axis=0) if len(consensus) else np.empty(0),
+        stability=_stability(consensus, overlaps),
     )
+
+
+def _stability(consensus: Consensus, overlaps: Overlaps) -> FloatArray:
+    """(T,) best overlap of each group with the base results; where each candidate is its own, with those behind it."""
+    if len(consensus) == 0:
+        return np.empty(0)
+    pool = consensus.pool
+    if pool.shape[1] == len(pool.sources) > 1:
+        jaccard = overlaps.jaccard
+        return np.array([jaccard[group.candidates, k].mean() for k, group in enumerate(consensus.biclusters)])
+    return np.asarray(_best_by_source(overlaps, pool.source_of).mean(axis=0))
 
 
 def _best_by_source(overlaps: Overlaps, source_of: IntArray) -> FloatArray:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus.core.diagnostics import diagnose
 from biconsensus.plots.bases import base_scores
 from biconsensus.plots.matrix import MatrixImage, matrix_image
 from biconsensus.plots.numbers import backing_histogram, group_numbers, least_certain, source_numbers
 from biconsensus.plots.overlaps import Overlaps
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from biconsensus.core.consensus import Consensus
@@ -21,8 +22,7 @@ MOST_ELEMENTS = 5000
 MOST_CELLS = 320
 MOST_BARS = 40
 MOST_SOURCES = 1000
-DISSENT = 0.5
-"""A source is called dissenting where its NMI with the consensus is under this share of the median."""
+MOST_DIAGNOSED = 2000
 
 
 def group_rows(consensus: Consensus, overlaps: Overlaps, extra: dict[str, list[Any]]) -> list[dict[str, Any]]:
@@ -80,6 +80,7 @@ def source_rows(consensus: Consensus, overlaps: Overlaps, truth: Any) -> dict[st
     score = np.nan_to_num(numbers.nmi)
     ranked = np.argsort(-score, kind="stable")[:MOST_SOURCES]
     scores = _truth_scores(consensus, truth)
+    dissenting = _dissenting(consensus)
     rows = [
         {
             **_source(consensus, int(k)),
@@ -87,7 +88,7 @@ def source_rows(consensus: Consensus, overlaps: Overlaps, truth: Any) -> dict[st
             "used": int(numbers.used[k]),
             "nmi": round_off(numbers.nmi[k]),
             "scores": [round_off(score["base"][k]) for score in scores],
-            "remark": _remark(numbers.nmi, int(k), int(numbers.candidates[k]), int(numbers.used[k])),
+            "remark": _remark(int(numbers.candidates[k]), int(numbers.used[k]), bool(dissenting[k])),
             "bar": place < MOST_BARS,
         }
         for place, k in enumerate(ranked)
@@ -111,12 +112,19 @@ def _source(consensus: Consensus, k: int) -> dict[str, str]:
     return {"name": str(source.name), "params": ", ".join(params)}
 
 
-def _remark(nmi: FloatArray, k: int, candidates: int, used: int) -> str:
+def _dissenting(consensus: Consensus) -> BoolArray:
+    """(c,) sources that agree with the others much less than is usual."""
+    marked = np.zeros(len(consensus.pool.sources), bool)
+    if consensus.pool.shape[1] <= MOST_DIAGNOSED and marked.size < consensus.pool.shape[1]:
+        marked[diagnose(consensus.pool).dissenting] = True
+    return marked
+
+
+def _remark(candidates: int, used: int, dissents: bool) -> str:
     """What deserves a look in a source."""
-    finite = nmi[np.isfinite(nmi)]
     if candidates == 0:
         return "no candidate left"
-    if finite.size > 2 and np.isfinite(nmi[k]) and nmi[k] < DISSENT * float(np.median(finite)):
+    if dissents:
         return "dissents from the others"
     return "" if used else "not used by any group"
 

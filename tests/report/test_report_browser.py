@@ -1,0 +1,197 @@
+"""The report in a real Chromium: open, filter, highlight, escape, dark, no request leaves the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+from biconsensus.models import get_model
+from biconsensus.report import FittedModels
+
+HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">'
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    """Texts of all elements that a selector finds."""
+    return [text.strip() for text in page.locator(selector).all_inner_texts()]
+
+
+def test_page_shows_what_was_found(open_report: Callable[..., Any], blobs: Any) -> None:
+    consensus, X, truth = blobs
+    page = open_report(consensus, X=X, truth=truth, title="Three blobs").page
+    assert page.title() == "Three blobs"
+    assert page.inner_text("#headline").startswith("3 groups in 120 elements")
+    sizes = [int(text) for text in texts(page, "#groups tbody td:nth-child(2)")]
+    assert sizes == [int((consensus.labels == k).sum()) for k in range(3)]
+    assert page.locator("#view").is_visible()
+    assert "ARI with the truth" in page.inner_text(".tiles")
+
+
+def test_search_and_filter_of_elements(open_report: Callable[..., Any], blobs: Any) -> None:
+    consensus = blobs[0]
+    page = open_report(consensus).page
+    page.fill("#elements input", "point 11")
+    names = texts(page, "#elements tbody td:first-child")
+    assert sorted(names) == sorted(["point 11", *(f"point {i}" for i in range(110, 120))])
+    page.fill("#elements input", "")
+    page.select_option("#elements select", "1")
+    assert set(texts(page, "#elements tbody td:nth-child(2)")) == {"group 1"}
+    assert page.inner_text("#elements [role=status]").startswith(f"{(consensus.labels == 1).sum()} of 120 elements")
+
+
+def test_tables_sort_by_every_column(open_report: Callable[..., Any], blobs: Any) -> None:
+    page = open_report(blobs[0]).page
+    page.click("#elements thead button:has-text('Backing')")
+    head = page.locator("#elements th").nth(2)
+    assert head.get_attribute("aria-sort") == "descending"
+    shown = [float(text) for text in texts(page, "#elements tbody td:nth-child(3)") if text != "–"]
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_a_group_is_highlighted_everywhere(open_report: Callable[..., Any], blobs: Any) -> None:
+    consensus, X, _ = blobs
+    page = open_report(consensus, X=X).page
+    before = page.evaluate("document.getElementById('after').toDataURL()")
+    page.click("#groups tbody tr:nth-child(2)")
+    assert page.evaluate("document.body.dataset.group") == "1"
+    assert page.locator("#chips button[aria-pressed=true]").inner_text().strip() == "group 1"
+    assert page.locator("#groups tbody tr.on").count() == 1
+    assert set(texts(page, "#elements tbody td:nth-child(2)")) == {"group 1"}
+    assert page.evaluate("document.getElementById('after').toDataURL()") != before
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.body.dataset.group") == ""
+    assert page.evaluate("document.getElementById('after').toDataURL()") == before
+
+
+def test_pictures_answer_to_clicks_and_hover(open_report: Callable[..., Any], blobs: Any) -> None:
+    consensus, X, _ = blobs
+    page = open_report(consensus, X=X).page
+    page.click("#after", position={"x": 5, "y": 5})
+    assert page.evaluate("document.body.dataset.group") == "0"
+    page.hover("#before", position={"x": 30, "y": 30})
+    assert "filled" in page.inner_text("#tip")
+    page.hover("#histogram rect >> nth=0")
+    assert "elements of group" in page.inner_text("#tip")
+
+
+def test_keyboard_alone_is_enough(open_report: Callable[..., Any], blobs: Any) -> None:
+    page = open_report(blobs[0]).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.focus("#chips button >> nth=2")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.body.dataset.group") == "2"
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('button, input, select, [role=img]')]"
+        ".filter((e) => e.offsetParent && !(e.textContent.trim() || e.getAttribute('aria-label'))).length"
+    )
+    assert unnamed == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_light_and_dark_are_readable(open_report: Callable[..., Any], blobs: Any, dark: bool) -> None:
+    page = open_report(blobs[0], dark=dark).page
+    assert contrast(page) > 7
+    page.click("#theme")
+    assert contrast(page) > 7
+    assert page.evaluate("document.documentElement.dataset.theme") == ("light" if dark else "dark")
+
+
+def contrast(page: Any) -> float:
+    """Contrast of text and ground in the sense of the WCAG."""
+    colours = page.evaluate("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]")
+    light = sorted(luminance([int(v) for v in c[4:-1].split(",")]) for c in colours)
+    return (light[1] + 0.05) / (light[0] + 0.05)
+
+
+def luminance(rgb: list[int]) -> float:
+    """Relative luminance."""
+    share = np.array(rgb) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_hostile_names_are_only_text(open_report: Callable[..., Any]) -> None:
+    labels = np.repeat([0, 1], 10)
+    base = {f"{HOSTILE}{k}": np.where(labels == 0, HOSTILE, "other") for k in range(4)}
+    pool = bc.Pool.from_labels(base, ids=np.array([f"{HOSTILE}{i}" for i in range(20)]))
+    consensus = bc.find_consensus(pool)
+    page = open_report(
+        consensus, title=HOSTILE, about={HOSTILE: HOSTILE}, extra={HOSTILE: [HOSTILE, HOSTILE]}, X=np.eye(20)[:, :2]
+    ).page
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    assert page.inner_text("h1") == HOSTILE
+    assert texts(page, "#elements tbody td:first-child")[0].startswith(HOSTILE)
+    page.hover("#before", position={"x": 10, "y": 10})
+    assert HOSTILE in page.inner_text("#tip")
+    assert page.evaluate("window.hacked") is None
+
+
+def test_network_and_models_are_drawn(open_report: Callable[..., Any]) -> None:
+    block = np.kron(np.eye(2), np.ones((10, 10)))
+    consensus = bc.find_consensus([[0] * 10 + [1] * 10] * 4)
+    page = open_report(consensus, graph=block).page
+    assert page.inner_text("#view-title") == "The network"
+    assert inked(page) > 500
+    line = get_model("line")
+    X = np.concatenate([np.column_stack([np.linspace(0, 1, 10), np.full(10, h)]) for h in (0.2, 0.8)])
+    params = np.concatenate([line.fit(X[None, [0, 9]]), line.fit(X[None, [10, 19]])])
+    page = open_report(consensus, X=X, models=FittedModels(line, params, 0.05)).page
+    assert page.locator("#residuals svg rect").count() == 1  # every point lies on a line: one bar
+    assert inked(page) > 1000
+
+
+def inked(page: Any) -> int:
+    """Pixels of the domain's picture that are not empty."""
+    return int(
+        page.evaluate(
+            "(() => { const c = document.getElementById('view-canvas');"
+            "const bytes = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+            "return bytes.filter((v, i) => i % 4 === 3 && v > 0).length })()"
+        )
+    )
+
+
+def test_printing_hides_the_tools(open_report: Callable[..., Any], blobs: Any) -> None:
+    page = open_report(blobs[0]).page
+    page.emulate_media(media="print")
+    assert not page.locator("#theme").is_visible()
+    assert not page.locator("#elements input").is_visible()
+    assert page.locator("#groups table").is_visible()
+
+
+def test_an_empty_consensus_has_a_page(open_report: Callable[..., Any]) -> None:
+    with pytest.warns(bc.errors.NoConsensusWarning):
+        consensus = bc.find_consensus(np.arange(24).reshape(12, 2))
+    page = open_report(consensus).page
+    assert page.inner_text("#headline").startswith("No group was found among 12 elements")
+
+
+def test_a_million_elements_open_at_once(browser: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 12, 1_000_000)
+    base = [
+        np.where(rng.random(truth.size) < 0.02, rng.integers(0, 12, truth.size), truth).astype(np.int16)
+        for _ in range(5)
+    ]
+    consensus = bc.find_consensus(np.stack(base, axis=1), min_candidates=3)
+    path = tmp_path / "million.html"
+    consensus.write_report(path, X=rng.normal(size=(truth.size, 2)) + truth[:, None])
+    assert path.stat().st_size < 10_000_000
+    page = browser.new_page()
+    started = time.perf_counter()
+    page.goto(path.as_uri())
+    page.wait_for_selector("body[data-ready]")
+    page.click("#chips button >> nth=3")
+    assert set(texts(page, "#elements tbody td:nth-child(2)")) == {"group 3"}
+    assert time.perf_counter() - started < 3
+    assert "A sample" in page.inner_text("#elements-note")
+    page.close()
