@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 for folder in (ROOT / "scripts", ROOT / "experiments", ROOT):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
+
+# timings say nothing on a machine that others use too
+settings.register_profile("biconsensus", deadline=None)
+settings.load_profile("biconsensus")
 
 # matplotlib must not look for a screen
 os.environ.setdefault("MPLBACKEND", "Agg")

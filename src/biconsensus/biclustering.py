@@ -79,8 +79,8 @@ def is_large(problem: PreferenceMatrix, block: Block, min_elements: int, min_can
 def description_lengths(problem: PreferenceMatrix, blocks: list[Block]) -> FloatArray:
     """(T + 1,) rows + columns + errors of the first 0, 1, ..., T blocks: the encoder view of the paper's section 2.
 
-    An error is a unit of ||A - sum of blocks||_1; a block costs one unit for each of its rows and columns.
+    An error is a unit of ||A - sum of blocks||_1; a block costs one unit for each of its elements and candidates.
     """
-    costs = [problem.n_elements(block.rows) + int(block.columns.sum()) for block in blocks]
+    costs = [problem.n_elements(block.rows) + int(block.columns[problem.members].sum()) for block in blocks]
     errors = problem.norm - np.concatenate([[0.0], np.cumsum([2 * block.gain for block in blocks])])
     return errors + np.concatenate([[0.0], np.cumsum(costs)])

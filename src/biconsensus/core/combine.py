@@ -47,9 +47,18 @@ def _of_candidates(pool: Pool, kept: IntArray) -> Pool:
         source_of=pool.source_of[kept],
         weights=pool.weights[kept],
         names=tuple(pool.names[j] for j in kept),
-        view_of=None if pool.view_of is None else pool.view_of[kept],
+        **_views_of(pool, kept),
     )
     return _regrouped(part)
+
+
+def _views_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
+    """Fields for the views that the given candidates still need."""
+    if pool.unseen is None or pool.view_of is None:
+        return {}
+    used, view_of = np.unique(pool.view_of[kept], return_inverse=True)
+    unseen = csr_array(pool.unseen[:, used])
+    return {"unseen": unseen, "view_of": view_of} if unseen.nnz else {"unseen": None, "view_of": None}
 
 
 def _of_elements(pool: Pool, kept: IntArray) -> Pool:

@@ -144,7 +144,8 @@ def whole_unit(weights: FloatArray) -> float | None:
     if positive.size == 0:
         return None
     unit = float(positive.min())
-    multiples = positive / unit
+    with np.errstate(over="ignore"):
+        multiples = positive / unit
     if np.isfinite(multiples).all() and multiples.sum() < 2**40 and np.array_equal(multiples, np.rint(multiples)):
         return unit
     return None
