@@ -25,7 +25,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
-__all__ = ["Graph", "read_graph", "union_nodes"]
+__all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Graph:
     @property
     def isolated(self) -> BoolArray:
         """(m,) nodes without an edge."""
-        return np.equal(np.diff(self.adjacency.indptr), 0)
+        return np.asarray(np.diff(self.adjacency.indptr) == 0, dtype=bool)
 
     @cached_property
     def index(self) -> dict[Hashable, int]:
@@ -184,6 +184,16 @@ def union_nodes(graphs: Sequence[Graph]) -> tuple[list[Hashable], list[IntArray]
         np.array([index.setdefault(name, len(index)) for name in graph.names], dtype=np.int64) for graph in graphs
     ]
     return list(index), places
+
+
+def sum_of_graphs(graphs: Sequence[Graph], names: list[Hashable], places: Sequence[IntArray]) -> Graph:
+    """One graph over all names whose weights are the sums."""
+    total = csr_array((len(names), len(names)), dtype=np.float64)
+    for graph, place in zip(graphs, places):
+        entries = graph.adjacency.tocoo()
+        total = total + coo_array((entries.data, (place[entries.row], place[entries.col])), shape=total.shape).tocsr()
+    total.sort_indices()
+    return Graph(csr_array(total), names)
 
 
 def _finish(square: csr_array, names: list[Hashable], twice: bool) -> Graph:
