@@ -67,9 +67,9 @@ def arrow_column(column: Any) -> NDArray[Any]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type) or not (pa.types.is_integer(column.type) or pa.types.is_boolean(column.type)):
-        return np.asarray(column.to_numpy())
+        return np.asarray(column.to_numpy(zero_copy_only=False))
     if not column.null_count:
-        return np.asarray(column.to_numpy())
-    absent = np.asarray(column.is_null().to_numpy())
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    absent = np.asarray(column.is_null().to_numpy(zero_copy_only=False))
     filled = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
-    return np.ma.MaskedArray(filled.to_numpy(), absent)
+    return np.ma.MaskedArray(filled.to_numpy(zero_copy_only=False), absent)

@@ -1,0 +1,183 @@
+"""Numbers for distinct rows, in one pass, as the rows come.
+
+A row is a few 64-bit words. Its hash chooses a slot of an open-addressing table; all rows of a block look up theirs in
+a handful of NumPy calls, and those that find the slot taken by another row try again elsewhere. Every row is compared
+with the stored row of its number, so that equal hashes of different rows cannot change an answer. Nothing is sorted,
+and the memory is that of the distinct rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biconsensus.protocols import IntArray
+
+Words = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+HALF = np.uint64(32)
+SEED = 0x243F6A8885A308D3
+LOAD = 4
+"""Slots for each distinct row, at least."""
+
+
+def hash_words(words: Words) -> Words:
+    """(n,) one hash for each row of words (n, w)."""
+    hashes = np.full(words.shape[0], SEED, np.uint64)
+    high = np.empty_like(hashes)
+    for k in range(words.shape[1]):
+        np.bitwise_xor(hashes, words[:, k], out=hashes)
+        np.multiply(hashes, FACTOR, out=hashes)
+        np.right_shift(hashes, HALF, out=high)
+        np.bitwise_xor(hashes, high, out=hashes)
+    np.multiply(hashes, FACTOR, out=hashes)
+    return hashes
+
+
+class RowIndex:
+    """Distinct rows, numbered as they come.
+
+    Parameters
+    ----------
+    n_words : int
+        Words in a row.
+    """
+
+    def __init__(self, n_words: int) -> None:
+        self.size = 0
+        self._rows = np.empty((1024, n_words), np.uint64)
+        self._hashes = np.empty(1024, np.uint64)
+        self._first = np.empty(1024, np.int64)
+        self._strays: dict[bytes, int] = {}
+        self._set_slots(14)
+
+    @property
+    def rows(self) -> Words:
+        """(r, w) the distinct rows."""
+        return self._rows[: self.size]
+
+    @property
+    def first(self) -> IntArray:
+        """(r,) where each of them came first."""
+        return self._first[: self.size]
+
+    def number(self, words: Words, places: IntArray | None = None) -> Numbers:
+        """(n,) numbers of rows (n, w).
+
+        Parameters
+        ----------
+        words : (n, w) uint64 array
+            Rows.
+        places : (n,) int array, optional
+            Where the rows stand in the whole table, rising: new rows are added. Without places they get the number -1.
+        """
+        hashes = hash_words(words)
+        slots = self._slots(hashes, 0)
+        numbers = self._number_at[slots]
+        found = (self._hash_at[slots] == hashes) & (numbers >= 0)
+        if not found.all():
+            left = np.flatnonzero(~found)
+            numbers[left] = self._probe(hashes, words, left, places)
+        self._check(numbers, words, places)
+        return numbers
+
+    def _slots(self, hashes: Words, attempt: int) -> IntArray:
+        """Slot of each hash at one attempt."""
+        return ((hashes * np.uint64(2 * attempt + 1)) >> np.uint64(64 - self._bits)).view(np.int64)
+
+    def _probe(self, hashes: Words, words: Words, left: IntArray, places: IntArray | None) -> Numbers:
+        """Numbers of the rows `left`, which did not find themselves at the first attempt."""
+        numbers = np.full(left.size, -1, np.int32)
+        todo, attempt = np.arange(left.size), 0
+        while todo.size:
+            wanted = hashes[left[todo]]
+            slots = self._slots(wanted, attempt)
+            free = self._number_at[slots] < 0
+            if places is not None:
+                self._settle(wanted, slots, np.flatnonzero(free), words, left[todo], places)
+            mine = self._hash_at[slots] == wanted
+            mine &= self._number_at[slots] >= 0
+            numbers[todo[mine]] = self._number_at[slots[mine]]
+            # an empty slot ends the search of a row that is not to be learnt
+            todo = todo[~(mine | free)] if places is None else todo[~mine]
+            attempt += 1
+            if places is not None and LOAD * self.size > self._hash_at.size:
+                self._set_slots(self._bits + 2)
+                attempt = 0
+        return numbers
+
+    def _settle(
+        self, hashes: Words, slots: IntArray, free: IntArray, words: Words, rows: IntArray, places: IntArray
+    ) -> None:
+        """Give free slots to the rows that want them: the first row of a slot, if several do."""
+        # assignments are in order, so that the last one stays: backwards, the first row does
+        backwards = free[::-1]
+        self._number_at[slots[backwards]] = -2 - backwards
+        winners = free[self._number_at[slots[free]] == -2 - free]
+        added = rows[winners]
+        self._hash_at[slots[winners]] = hashes[winners]
+        self._number_at[slots[winners]] = self._append(words[added], hashes[winners], places[added])
+
+    def _append(self, rows: Words, hashes: Words, first: IntArray) -> Numbers:
+        """Store new distinct rows; their numbers."""
+        size = self.size + len(rows)
+        if size > len(self._rows):
+            room = max(size, 2 * len(self._rows)) - len(self._rows)
+            self._rows = np.concatenate([self._rows, np.empty((room, self._rows.shape[1]), np.uint64)])
+            self._hashes = np.concatenate([self._hashes, np.empty(room, np.uint64)])
+            self._first = np.concatenate([self._first, np.empty(room, np.int64)])
+        new = slice(self.size, size)
+        self._rows[new], self._hashes[new], self._first[new] = rows, hashes, first
+        self.size = size
+        return np.arange(new.start, new.stop, dtype=np.int32)
+
+    def _set_slots(self, bits: int) -> None:
+        """New table of slots for the rows that are known."""
+        self._bits = bits
+        self._hash_at = np.zeros(1 << bits, np.uint64)
+        self._number_at = np.full(1 << bits, -1, np.int32)
+        # rows that share a hash with an earlier one are found by their content alone
+        strays = np.fromiter(self._strays.values(), np.int64, len(self._strays))
+        todo, attempt = np.setdiff1d(np.arange(self.size), strays), 0
+        while todo.size:
+            slots = self._slots(self._hashes[todo], attempt)
+            free = np.flatnonzero(self._number_at[slots] < 0)
+            self._number_at[slots[free]] = todo[free]
+            settled = free[self._number_at[slots[free]] == todo[free]]
+            self._hash_at[slots[settled]] = self._hashes[todo[settled]]
+            todo, attempt = np.delete(todo, settled), attempt + 1
+
+    def _check(self, numbers: Numbers, words: Words, places: IntArray | None) -> None:
+        """Compare all rows with those of their numbers; one that differs goes by its content, in place."""
+        known = self._rows[numbers]
+        if np.array_equal(known, words):
+            return
+        for k in np.flatnonzero((known != words).any(axis=1) & (numbers >= 0)):
+            content = words[k].tobytes()
+            if content not in self._strays and places is not None:
+                row = words[k : k + 1]
+                self._strays[content] = int(self._append(row, hash_words(row), places[k : k + 1])[0])
+            numbers[k] = self._strays.get(content, -1)
+
+    def absorb(self, rows: Words, first: IntArray) -> Numbers:
+        """Add distinct rows of another index, in any order of their places; (r,) the numbers that they have here."""
+        numbers = self.number(rows, first)
+        self._first[numbers] = np.minimum(self._first[numbers], first)
+        return numbers
+
+    def ranks(self) -> Numbers:
+        """(r,) place of each row in the order of first appearance."""
+        ranks = np.empty(self.size, np.int32)
+        ranks[np.argsort(self.first)] = np.arange(self.size, dtype=np.int32)
+        return ranks
+
+    def renumber(self, ranks: Numbers) -> None:
+        """Give each row k the number ranks[k], a permutation."""
+        order = np.argsort(ranks)
+        for name in ("_rows", "_hashes", "_first"):
+            setattr(self, name, getattr(self, name)[order])
+        self._strays = {content: int(ranks[k]) for content, k in self._strays.items()}
+        taken = self._number_at >= 0
+        self._number_at[taken] = ranks[self._number_at[taken]]
