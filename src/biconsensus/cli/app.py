@@ -58,11 +58,11 @@ def _complete_algorithms(incomplete: str) -> list[str]:
 )
 def merge(
     labels: Annotated[Path, typer.Argument(help="Table of groupings, one a column: CSV, TSV, Parquet, NPY, NPZ.")],
-    quorum: opt.Quorum = "auto",
-    min_elements: opt.MinElements = 7,
-    min_candidates: opt.MinCandidates = 4,
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
-    nearest: opt.Nearest = False,
+    unassigned: opt.Unassigned = None,
     overlap: Annotated[
         bool, typer.Option("--overlap", help="Groups may share elements.", rich_help_panel=opt.GROUPS)
     ] = False,
@@ -90,27 +90,27 @@ def merge(
     from biconsensus.cli.fronts import run_merge
 
     output = Output("merge", labels, out, report, save, as_json, quiet, seed)
-    settings = {
-        "quorum": opt.quorum_of(quorum),
-        "min_elements": min_elements,
-        "min_candidates": min_candidates,
-        "n_groups": groups,
-        "unassigned": "nearest" if nearest else "leave",
-        "overlap": overlap,
-        "solver": solver,
-        "n_jobs": jobs,
-    }
+    settings = opt.given(
+        quorum=opt.quorum_of(quorum),
+        min_elements=min_elements,
+        min_candidates=min_candidates,
+        n_groups=groups,
+        unassigned=unassigned,
+        overlap=overlap,
+        solver=solver,
+        n_jobs=jobs,
+    )
     run_merge(output, labels, id_column, truth, raw, settings)
 
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
 def cluster(
     data: Annotated[Path, typer.Argument(help="Table of numbers, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
-    quorum: opt.Quorum = "default",
-    min_elements: opt.MinElements = 7,
-    min_candidates: opt.MinCandidates = 4,
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
-    nearest: opt.Nearest = False,
+    unassigned: opt.Unassigned = None,
     id_column: opt.Id = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
@@ -126,7 +126,15 @@ def cluster(
     from biconsensus.cli.fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed)
-    settings = opt.estimator_settings(quorum, min_elements, min_candidates, groups, nearest, seed, jobs)
+    settings = opt.given(
+        quorum=opt.quorum_of(quorum),
+        min_elements=min_elements,
+        min_candidates=min_candidates,
+        n_clusters=groups,
+        unassigned=unassigned,
+        random_state=seed,
+        n_jobs=jobs,
+    )
     run_cluster(output, data, id_column, truth, resume, settings)
 
 
@@ -143,13 +151,11 @@ def communities(
         ),
     ] = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each algorithm, with different seeds.")] = 10,
-    quorum: opt.Quorum = "default",
-    min_elements: Annotated[
-        int | None, typer.Option("--min-elements", min=1, help="Smallest community.", rich_help_panel=opt.GROUPS)
-    ] = None,
-    min_candidates: opt.MinCandidates = 4,
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
-    nearest: opt.Nearest = False,
+    unassigned: opt.Unassigned = None,
     truth: Annotated[
         str | None,
         typer.Option(
@@ -169,7 +175,15 @@ def communities(
     from biconsensus.cli.fronts import run_communities
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed)
-    settings = opt.estimator_settings(quorum, min_elements, min_candidates, groups, nearest, seed, jobs)
+    settings = opt.given(
+        quorum=opt.quorum_of(quorum),
+        min_elements=min_elements,
+        min_candidates=min_candidates,
+        n_groups=groups,
+        unassigned=unassigned,
+        random_state=seed,
+        n_jobs=jobs,
+    )
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 

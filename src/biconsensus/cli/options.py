@@ -10,9 +10,9 @@ import typer
 OUT, RUN, GROUPS = "Output", "Running", "Groups"
 
 
-def quorum_of(text: str) -> str | float:
-    """A number between 0 and 1, or "auto"."""
-    if text == "auto":
+def quorum_of(text: str | None) -> str | float | None:
+    """A number between 0 and 1, "auto", or nothing."""
+    if text is None or text == "auto":
         return text
     try:
         return float(text)
@@ -55,24 +55,32 @@ Resume = Annotated[
     ),
 ]
 Quorum = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--quorum",
         help="Share that must agree, between 0 and 1: low merges, high splits; or 'auto'.",
         rich_help_panel=GROUPS,
     ),
 ]
-MinElements = Annotated[int, typer.Option("--min-elements", min=1, help="Smallest group.", rich_help_panel=GROUPS)]
+MinElements = Annotated[
+    int | None, typer.Option("--min-elements", min=1, help="Smallest group.", rich_help_panel=GROUPS)
+]
 MinCandidates = Annotated[
-    int, typer.Option("--min-candidates", min=1, help="Fewest inputs that must back a group.", rich_help_panel=GROUPS)
+    int | None,
+    typer.Option("--min-candidates", min=1, help="Fewest inputs that must back a group.", rich_help_panel=GROUPS),
 ]
 Groups = Annotated[
     int | None,
     typer.Option("--groups", "-k", min=1, help="Number of groups, if you know it.", rich_help_panel=GROUPS),
 ]
-Nearest = Annotated[
-    bool,
-    typer.Option("--nearest", help="Give left-over elements to the nearest group.", rich_help_panel=GROUPS),
+Unassigned = Annotated[
+    str | None,
+    typer.Option(
+        "--unassigned",
+        metavar="WHAT",
+        help="Left-over elements: 'leave' them in no group, or give them to the 'nearest' one.",
+        rich_help_panel=GROUPS,
+    ),
 ]
 
 
@@ -86,23 +94,6 @@ def threshold_of(text: str | None) -> str | float | None:
         raise typer.BadParameter(f"{text!r} is neither a distance nor 'auto'.") from None
 
 
-def estimator_settings(
-    quorum: str,
-    min_elements: int | None,
-    min_candidates: int,
-    groups: int | None,
-    nearest: bool,
-    seed: int,
-    jobs: int,
-) -> dict[str, object]:
-    """Arguments of the estimators; what was not asked for is left to their defaults."""
-    settings: dict[str, object] = {"min_candidates": min_candidates, "random_state": seed, "n_jobs": jobs}
-    if quorum != "default":
-        settings["quorum"] = quorum_of(quorum)
-    if min_elements is not None:
-        settings["min_elements"] = min_elements
-    if groups is not None:
-        settings["n_groups"] = groups
-    if nearest:
-        settings["unassigned"] = "nearest"
-    return settings
+def given(**settings: object) -> dict[str, object]:
+    """Settings that were asked for; the others are left to the defaults of the estimators."""
+    return {name: value for name, value in settings.items() if value is not None}
