@@ -48,7 +48,9 @@ def check_weights(values: Any, size: int, what: str = "weights") -> FloatArray:
     if weights.size != size:
         raise InputError(f"{what} has {weights.size} values for {size} candidates; give one for each.")
     _check_entries(weights, what, "candidate")
-    if weights.sum() == np.inf:
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total == np.inf:
         raise InputError(f"the sum of {what} overflows; divide them all by {weights.max():.3g}.")
     return weights
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Bicluster:
     """Elements, the candidates that back them, and what they gain together."""
 
@@ -31,7 +31,7 @@ class Bicluster:
     gain: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Consensus:
     """All bi-clusters over one pool.
 

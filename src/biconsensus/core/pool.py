@@ -23,7 +23,7 @@ logger = logging.getLogger("biconsensus")
 TRIVIAL_SHARE = 0.9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pool:
     """The candidate groups of m elements: n candidates, and for each of them where it came from.
 
@@ -167,6 +167,13 @@ class Pool:
         array([2, 1])
         """
         return cls(**build.from_matrix(A, weights, names, sources, seen, ids))
+
+    def __repr__(self) -> str:
+        """One line: elements, candidates, sources."""
+        m, n = self.shape
+        return (
+            f"Pool({m} elements in {self.rows.shape[0]} distinct rows, {n} candidates of {len(self.sources)} sources)"
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
