@@ -73,7 +73,8 @@ def run_in_processes(
                     (suspects if died else waiting).extendleft(task for task, _ in flying.values())
                     flying.clear()
                     pool.shutdown(kill_workers=True)
-                    pool = _started_pool(n_workers)
+                    if waiting or suspects:
+                        pool = _started_pool(min(n_workers, max(1, len(waiting))))
         finally:
             pool.shutdown(kill_workers=True)
 

@@ -1,0 +1,66 @@
+"""What the paper compares with, and what users know, under one signature.
+
+``f(pool, n_groups=None, *, random_state=None, **own)`` returns (m,) labels, -1 for elements in no group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from biconsensus.errors import UnknownNameError
+
+CONSENSUS = {
+    "campigotto": "biconsensus.baselines.campigotto:campigotto",
+    "clique": "biconsensus.baselines.clique:clique",
+    "coassociation": "biconsensus.baselines.coassociation:coassociation",
+    "ecg": "biconsensus.baselines.ecg:ecg",
+    "evidence_accumulation": "biconsensus.baselines.evidence_accumulation:evidence_accumulation",
+    "fast_consensus": "biconsensus.baselines.fast_consensus:fast_consensus",
+    "hbgf": "biconsensus.baselines.hbgf:hbgf",
+    "iterated_consensus": "biconsensus.baselines.iterated_consensus:iterated_consensus",
+    "jlinkage": "biconsensus.baselines.jlinkage:jlinkage",
+    "kmeans_matrix": "biconsensus.baselines.kmeans_matrix:kmeans_matrix",
+    "louvain_matrix": "biconsensus.baselines.louvain_matrix:louvain_matrix",
+    "lwea": "biconsensus.baselines.lwea:lwea",
+    "lwgp": "biconsensus.baselines.lwea:lwgp",
+    "snmf": "biconsensus.baselines.snmf:snmf",
+    "spectral": "biconsensus.baselines.spectral:spectral",
+    "usenc": "biconsensus.baselines.usenc:usenc",
+}
+"""Name of each consensus baseline and where it is; imported when asked for."""
+
+
+def get_baseline(name: str) -> Callable[..., Any]:
+    """Find a baseline by name.
+
+    Parameters
+    ----------
+    name : str
+        One of the keys of `CONSENSUS`.
+
+    Returns
+    -------
+    callable
+        ``f(pool, n_groups=None, *, random_state=None, **own)``.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]])
+    >>> get_baseline("evidence_accumulation")(pool, 2)
+    array([0, 0, 1, 1])
+    """
+    if name not in CONSENSUS:
+        raise UnknownNameError.of("baseline", name, CONSENSUS)
+    module, _, function = CONSENSUS[name].partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    """Let ``baselines.snmf(pool, 3)`` work without importing everything."""
+    if name in CONSENSUS:
+        return get_baseline(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
