@@ -9,7 +9,8 @@ from scipy.sparse import csr_array, vstack
 
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
-from biconsensus.estimators.fitting_rounds import Found, biweight
+from biconsensus.estimators.fitting_refit import biweight
+from biconsensus.estimators.fitting_rounds import Found
 from biconsensus.protocols import FloatArray, IntArray, Model
 
 _BLOCK = 1 << 21
@@ -24,7 +25,7 @@ def blocks(data: FloatArray, n_models: int) -> Iterator[FloatArray]:
 
 
 def members_of(model: Model, data: FloatArray, params: FloatArray, found: list[Found]) -> csr_array:
-    """(m, t) members of each model: what is within its threshold, or the rows of its bi-cluster (the literal method)."""
+    """(m, t) members of each model: what is within its threshold, or (literal method) its bi-cluster."""
     literal = [one.elements for one in found if one.elements is not None]
     if literal:
         return csr_array(np.stack(literal, axis=1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,11 +14,11 @@ from biconsensus.biclustering import bicluster
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.estimators.fitting_hypotheses import Screened, Trial
+from biconsensus.estimators.fitting_refit import refine
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.solvers import get_solver
 
-_WITNESSES = 32
-_REFITS = 10
+_WITNESSES = 12
 
 
 @dataclass(frozen=True)
@@ -53,104 +54,143 @@ def group(screened: Screened, min_elements: int, min_candidates: int) -> list[tu
     ]
 
 
-@dataclass
+@dataclass(frozen=True)
+class Candidate:
+    """A group after its refit."""
+
+    params: FloatArray
+    threshold: float
+    inside: BoolArray
+    """(m,) elements within the threshold."""
+    beside: BoolArray
+    """(q,) background points within the threshold."""
+
+
 class Confirmation:
-    """Greedy exclusion: take the most meaningful group, set its elements aside, look at the others again."""
+    """Greedy exclusion: take the most meaningful group, set its elements aside, look at the others again.
 
-    data: FloatArray
-    """(m, d) elements of this round."""
-    trial: Trial
-    screened: Screened
-    groups: list[IntArray]
-    epsilon: float
-    attempt: int
-    """Looks taken so far, over all rounds; the a-th may spend epsilon / (a (a + 1))."""
-    spot: float | None = None
-    """Radius, in thresholds, of a spot that alone is no model."""
+    A group that crosses several true models can be the most meaningful of all and spoil them. So each model that was
+    taken is tried without: if the others together become more meaningful, it is dropped.
+    """
 
-    def run(self) -> list[Found]:
-        """Models in the order in which they are taken."""
-        self._prepare()
-        found = list[Found]()
+    def __init__(
+        self, data: FloatArray, trial: Trial, screened: Screened, groups: list[IntArray], spot: float | None = None
+    ) -> None:
+        self.data, self.trial, self.screened, self.spot = data, trial, screened, spot
+        order = [columns[np.argsort(screened.log_nfa[columns], kind="stable")] for columns in groups]
+        self.groups, self._refits = order, dict[int, Candidate]()
+        self._witnesses = Witnesses(trial, screened, [columns[:_WITNESSES] for columns in order])
+
+    def run(self, epsilon: float, attempt: int) -> list[Found]:
+        """Models in the order in which they are taken; the a-th look may spend epsilon / (a (a + 1))."""
+        banned: frozenset[int] = frozenset()
+        best = self._greedy(epsilon, attempt, banned)
+        worth, tried = _worth(best.values()), set[int]()
+        while rest := [index for index in best if index not in tried]:
+            tried.add(rest[0])
+            other = self._greedy(epsilon, attempt, banned | {rest[0]})
+            if _worth(other.values()) < worth:
+                best, worth, banned = other, _worth(other.values()), banned | {rest[0]}
+        return list(best.values())
+
+    def _greedy(self, epsilon: float, attempt: int, banned: frozenset[int]) -> dict[int, Found]:
+        """Groups that are taken, in order, where some may not be."""
+        left, found = Remainder(self.trial, len(self.data), self._witnesses), dict[int, Found]()
         open_ = np.ones(len(self.groups), bool)
+        open_[list(banned)] = False
         while open_.any():
-            scores = np.where(open_, self._witness_scores(), np.inf)
-            best = int(np.argmin(scores))
-            if not scores[best] + self._toll() < np.log10(self.epsilon):
+            toll = float(np.log10(attempt * (attempt + 1)))
+            scores = np.where(open_, left.scores(), np.inf)
+            index = int(np.argmin(scores))
+            if not scores[index] + toll < np.log10(epsilon):
                 break
-            open_[best] = False
-            model = self._examine(best, float(scores[best]))
-            if model is not None:
-                found.append(model)
-        self.attempt += 1
+            open_[index] = False
+            candidate = self._refitted(index)
+            if not self._fitted_score(candidate, left) + toll < np.log10(epsilon):
+                continue
+            columns = self.groups[index]
+            support, reach = self.screened.params[columns], self.screened.thresholds[columns]
+            found[index] = Found(
+                candidate.params, candidate.threshold, float(scores[index]) + toll, support, reach, toll
+            )
+            left.set_aside(candidate)
+            attempt += 1
         return found
 
-    def _prepare(self) -> None:
-        """The best hypotheses of each group stand witness for it: sampled ones, whose test is exact."""
-        nfa = self.screened.log_nfa
-        witnesses = [columns[np.argsort(nfa[columns], kind="stable")[:_WITNESSES]] for columns in self.groups]
-        self._columns = np.concatenate([np.empty(0, np.int64), *witnesses])
-        self._owner = np.repeat(np.arange(len(witnesses)), [len(columns) for columns in witnesses])
-        self._samples = self.screened.samples[self._columns]
-        self._params, self._reach = self.screened.params[self._columns], self.screened.thresholds[self._columns]
-        self._hits = _without_samples(self.screened.matrix[:, self._columns], self._samples, self.trial.left_out)
-        self._chance = self.trial.chance.hits(self.trial.model, self._params, self._reach)
-        self._fixed = self.trial.chance.probability(self.trial.model, self._params, self._reach)
-        self._live, self._quiet = np.ones(len(self.data), bool), np.ones(len(self.trial.chance.points), bool)
+    def _refitted(self, index: int) -> Candidate:
+        """Least squares for a group, once."""
+        if index not in self._refits:
+            columns, model = self.groups[index], self.trial.model
+            votes = np.asarray((self.screened.matrix[:, columns] != 0).sum(1)).ravel()
+            first, reach = self.screened.params[columns[0]], float(self.screened.thresholds[columns[0]])
+            params, threshold = refine(self.data, self.trial, votes > len(columns) / 2, first, reach)
+            inside = model.residuals(params[None], self.data)[:, 0] <= threshold
+            beside = self.trial.chance.hits(model, params[None], np.array([threshold]))[:, 0]
+            self._refits[index] = Candidate(params, threshold, inside, beside)
+        return self._refits[index]
 
-    def _toll(self) -> float:
-        """Log-10 of a (a + 1): the shares 1 / (a (a + 1)) of epsilon add up to one."""
-        return float(np.log10(self.attempt * (self.attempt + 1)))
-
-    def _witness_scores(self) -> FloatArray:
-        """(g,) log-10 NFA of the best witness of each group among the elements that are left."""
-        weights = np.where(self._live, 1.0 if self.trial.weights is None else self.trial.weights, 0.0)
-        own = self._live[self._samples].sum(1) if self.trial.left_out else 0
-        chance = self._fixed
-        if self.trial.chance.rule == "background":
-            chance = (self._quiet.astype(np.float64) @ self._chance + 1) / (self._quiet.sum() + 1)
-        nfa = self.trial.log_nfa(weights @ self._hits, chance, self._live, own)
-        scores = np.full(len(self.groups), np.inf)
-        np.minimum.at(scores, self._owner, nfa)
-        return scores
-
-    def _examine(self, index: int, score: float) -> Found | None:
-        """Refit a group; take it if what was fitted is meaningful among the elements that are left."""
-        columns = self.groups[index]
-        columns = columns[np.argsort(self.screened.log_nfa[columns], kind="stable")]
-        first = columns[0]
-        votes = np.asarray((self.screened.matrix[:, columns] != 0).sum(1)).ravel()
-        params, threshold = refine(
-            self.data,
-            self.trial,
-            votes > len(columns) / 2,
-            self.screened.params[first],
-            self.screened.thresholds[first],
-        )
-        inside = self.trial.model.residuals(params[None], self.data)[:, 0] <= threshold
-        beside = self.trial.chance.hits(self.trial.model, params[None], np.array([threshold]))[:, 0]
-        fitted = self._fitted_score(params, threshold, inside, beside)
-        if not max(score, fitted) + self._toll() < np.log10(self.epsilon):
-            return None
-        toll, support, reach = self._toll(), self.screened.params[columns], self.screened.thresholds[columns]
-        self._live &= ~inside
-        self._quiet &= ~beside
-        self.attempt += 1
-        return Found(params, threshold, score + toll, support, reach, toll)
-
-    def _fitted_score(self, params: FloatArray, threshold: float, inside: BoolArray, beside: BoolArray) -> float:
+    def _fitted_score(self, candidate: Candidate, left: Remainder) -> float:
         """Log-10 NFA of the fitted model among the elements that are left, without its densest spot if so asked."""
-        chance = self.trial.chance.probability(self.trial.model, params[None], np.array([threshold]))
+        chance = self.trial.chance.probability(
+            self.trial.model, candidate.params[None], np.array([candidate.threshold])
+        )
         if self.trial.chance.rule == "background":
-            chance = np.array([((beside & self._quiet).sum() + 1) / (self._quiet.sum() + 1)])
-        counted, among = inside & self._live, self._live
+            chance = np.array([((candidate.beside & left.quiet).sum() + 1) / (left.quiet.sum() + 1)])
+        counted, among = candidate.inside & left.live, left.live
         if self.spot is not None and counted.any():
-            dense = densest_spot(self.data, counted, self.spot * threshold)
+            dense = densest_spot(self.data, counted, self.spot * candidate.threshold)
             counted, among = counted & ~dense, among & ~dense
         weights = np.ones(len(self.data)) if self.trial.weights is None else self.trial.weights
-        left_out = self.trial.left_out
-        held = np.array([weights[counted].sum() - left_out * weights.mean()])
-        return float(self.trial.log_nfa(held, chance, among, left_out)[0])
+        held = np.array([weights[counted].sum() - self.trial.left_out * weights.mean()])
+        return float(self.trial.log_nfa(held, chance, among, self.trial.left_out)[0])
+
+
+def _worth(found: Iterable[Found]) -> float:
+    """Sum of the log-10 NFA of models, each among what those before it left."""
+    return sum(one.log_nfa for one in found)
+
+
+class Witnesses:
+    """The best hypotheses of each group: sampled ones, so that their test is exact whatever the refit does."""
+
+    def __init__(self, trial: Trial, screened: Screened, groups: list[IntArray]) -> None:
+        columns = np.concatenate([np.empty(0, np.int64), *groups])
+        params, reach = screened.params[columns], screened.thresholds[columns]
+        self.n_groups = len(groups)
+        self.owner = np.repeat(np.arange(len(groups)), [len(columns) for columns in groups])
+        self.samples = screened.samples[columns]
+        self.hits = _without_samples(screened.matrix[:, columns], self.samples, trial.left_out)
+        self.beside = trial.chance.hits(trial.model, params, reach)
+        self.chance = trial.chance.probability(trial.model, params, reach)
+
+
+class Remainder:
+    """What is left of elements and background after some models were taken."""
+
+    def __init__(self, trial: Trial, n_elements: int, witnesses: Witnesses) -> None:
+        self._trial, self._witnesses = trial, witnesses
+        self._weights = np.ones(n_elements) if trial.weights is None else trial.weights
+        self.live, self.quiet = np.ones(n_elements, bool), np.ones(len(trial.chance.points), bool)
+        self._held = np.asarray(self._weights @ witnesses.hits, np.float64)
+        self._beside = witnesses.beside.sum(0)
+
+    def set_aside(self, taken: Candidate) -> None:
+        """Count no more what a model explains."""
+        gone, still = np.flatnonzero(taken.inside & self.live), np.flatnonzero(taken.beside & self.quiet)
+        self._held = self._held - self._weights[gone] @ self._witnesses.hits[gone]
+        self._beside = self._beside - self._witnesses.beside[still].sum(0)
+        self.live[gone], self.quiet[still] = False, False
+
+    def scores(self) -> FloatArray:
+        """(g,) log-10 NFA of the best witness of each group among what is left."""
+        own = self.live[self._witnesses.samples].sum(1) if self._trial.left_out else 0
+        chance = self._witnesses.chance
+        if self._trial.chance.rule == "background":
+            chance = (self._beside + 1) / (self.quiet.sum() + 1)
+        nfa = self._trial.log_nfa(self._held, chance, self.live, own)
+        scores = np.full(self._witnesses.n_groups, np.inf)
+        np.minimum.at(scores, self._witnesses.owner, nfa)
+        return scores
 
 
 def densest_spot(data: FloatArray, inside: BoolArray, radius: float) -> BoolArray:
@@ -171,57 +211,3 @@ def _without_samples(matrix: csc_array, samples: IntArray, left_out: int) -> csr
         own = csc_array((np.ones(samples.size), (samples.ravel(), columns)), shape=matrix.shape)
         hits = csc_array(hits - hits.multiply(own))
     return csr_array(hits)
-
-
-def refine(
-    data: FloatArray, trial: Trial, elements: BoolArray, witness: FloatArray, threshold: float
-) -> tuple[FloatArray, float]:
-    """Parameters and threshold after least squares, from the group's elements and from its best hypothesis."""
-    if not hasattr(trial.model, "refit"):
-        return witness, threshold
-    within = trial.model.residuals(witness[None], data)[:, 0] <= threshold
-    ends = [settle(data, trial, start, threshold) for start in (elements, within)]
-    options = [end for end in ends if end is not None] or [(witness, threshold)]
-    return min(options, key=lambda option: _score(data, trial, *option))
-
-
-def biweight(residuals: FloatArray, threshold: float) -> FloatArray:
-    """Tukey's weights: chance spreads elements evenly over the band, so those at its edge should pull least."""
-    return np.asarray(np.clip(1 - (residuals / threshold) ** 2, 0.0, None) ** 2, np.float64)
-
-
-def settle(data: FloatArray, trial: Trial, inside: BoolArray, threshold: float) -> tuple[FloatArray, float] | None:
-    """Refit on what is within the threshold until that does not change."""
-    end, weights = None, np.ones(len(data))
-    for _ in range(_REFITS):
-        if inside.sum() <= trial.model.sample_size:
-            break
-        params = np.asarray(trial.model.refit(data[inside], weights[inside]), np.float64)  # type: ignore[attr-defined]
-        if not np.isfinite(params).all():
-            break
-        residuals = trial.model.residuals(params[None], data)
-        threshold = _best_threshold(residuals, trial, params, threshold)
-        end, before, inside = (params, threshold), inside, residuals[:, 0] <= threshold
-        weights = biweight(residuals[:, 0], threshold)
-        if np.array_equal(inside, before):
-            break
-    return end
-
-
-def _best_threshold(residuals: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:
-    """The threshold, among those that count as tests, at which the model is most meaningful."""
-    if len(trial.thresholds) == 1:
-        return threshold
-    scores = [_nfa(residuals, trial, params, float(t)) for t in trial.thresholds]
-    return float(trial.thresholds[int(np.argmin(scores))])
-
-
-def _score(data: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:
-    """Log-10 NFA of one fitted model, less as many elements as determine it."""
-    return _nfa(trial.model.residuals(params[None], data), trial, params, threshold)
-
-
-def _nfa(residuals: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:
-    """Log-10 NFA of one fitted model from its residuals (m, 1)."""
-    chance = trial.chance.probability(trial.model, params[None], np.array([threshold]))
-    return float(trial.log_nfa(trial.held(residuals <= threshold, None), chance)[0])

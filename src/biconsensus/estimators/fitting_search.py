@@ -9,7 +9,8 @@ import numpy as np
 from biconsensus.acontrario import Background, log_binomial_tail, log_tests
 from biconsensus.estimators.fitting_hypotheses import Hypotheses, Screened, Trial, propose, screen
 from biconsensus.estimators.fitting_paper import confirm_as_paper
-from biconsensus.estimators.fitting_rounds import Confirmation, Found, group, settle
+from biconsensus.estimators.fitting_refit import settle
+from biconsensus.estimators.fitting_rounds import Confirmation, Found, group
 from biconsensus.estimators.fitting_settings import Settings, positions
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.sources.sampling import samples_needed
@@ -63,9 +64,9 @@ class Search:
     def _confirmed(self, data: FloatArray, trial: Trial, screened: Screened, groups: list[IntArray]) -> list[Found]:
         """Models of this round; their elements are set aside."""
         settings = self.settings
-        confirmation = Confirmation(data, trial, screened, groups, settings.epsilon, self._attempt, settings.dispersion)
-        found = confirmation.run()
-        self._attempt = confirmation.attempt
+        confirmation = Confirmation(data, trial, screened, groups, settings.dispersion)
+        found = confirmation.run(settings.epsilon, self._attempt)
+        self._attempt += len(found) + 1
         if self._live.sum() > len(data):
             found = [verified for one in found if (verified := self._verified(one, trial)) is not None]
         else:
