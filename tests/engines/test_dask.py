@@ -1,0 +1,231 @@
+"""A real cluster of two workers gives what one machine gives, even if a worker is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.cluster import DBSCAN, KMeans
+
+from biconsensus import metrics
+from biconsensus.core.pool import Pool
+from biconsensus.engines.counted import counted_pool
+from biconsensus.engines.dask import find_distributed, is_dask, partitions
+from biconsensus.engines.features import cluster_distributed
+from biconsensus.engines.local import compress_stream
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
+from biconsensus.find import find_consensus
+from biconsensus.sources.clusterers import as_sources
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as found,
+    ):
+        yield found
+
+
+def noisy(m=4000, c=8, k=5, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, k, m)
+    table = np.where(rng.random((m, c)) < 0.1, rng.integers(-1, k, (m, c)), truth[:, None])
+    return table.astype(np.int16), truth
+
+
+def assert_same(lazy, local):
+    """Everything that was found is equal bit for bit."""
+    assert (lazy.labels.compute() == local.labels).all()
+    assert lazy.backing.compute().tobytes() == local.backing.tobytes()
+    assert lazy.gains.tobytes() == local.gains.tobytes()
+    assert lazy.objective == local.objective
+    assert lazy.pool.names == local.pool.names
+    assert [list(a) for a in lazy.candidates] == [list(b) for b in local.candidates]
+
+
+@pytest.mark.parametrize("chunks", [(4000, 8), (250, 8), (1111, 3)])
+def test_array_on_a_cluster(client, chunks):
+    table, truth = noisy()
+    lazy = find_distributed(da.from_array(table, chunks=chunks), find_consensus, client)
+    local = find_consensus(table)
+    assert_same(lazy, local)
+    assert metrics.ari(truth, lazy.labels.compute()) > 0.95
+
+
+@pytest.mark.parametrize("options", [{"unassigned": "nearest"}, {"overlap": True}, {"quorum": 0.6}])
+def test_options_reach_the_solver(options):
+    table, _ = noisy(800)
+    assert_same(
+        find_distributed(da.from_array(table, chunks=(100, 8)), find_consensus, **options),
+        find_consensus(table, **options),
+    )
+
+
+def test_parquet_partitions_with_text_gaps_and_an_index(client, tmp_path):
+    import pandas as pd
+
+    table, _ = noisy(1600)
+    frame = pd.DataFrame({f"c{k}": table[:, k] for k in range(8)}, index=pd.Index(np.arange(1600) * 3, name="key"))
+    frame["c1"] = np.where(table[:, 1] == -1, None, np.array(list("abcdef"))[table[:, 1]])
+    frame["c2"] = frame["c2"].astype("float64").where(np.arange(1600) % 7 > 0)
+    for part in range(16):
+        frame[part * 100 : (part + 1) * 100].to_parquet(tmp_path / f"part-{part:02}.parquet")
+    read = dd.read_parquet(tmp_path)
+    assert read.npartitions == 16
+    lazy, local = find_distributed(read, find_consensus, client), find_consensus(frame)
+    assert_same(lazy, local)
+    back = lazy.to_frame().compute()
+    assert (back.index == frame.index).all()
+    assert (back["label"].to_numpy() == local.labels).all()
+
+
+def test_empty_partitions(client):
+    import pandas as pd
+
+    table, _ = noisy(600)
+    frame = dd.from_pandas(pd.DataFrame(table, columns=list("abcdefgh")), npartitions=6)
+    some = frame[frame["a"] != 2].repartition(npartitions=6)
+    hollow = dd.concat([frame[frame["a"] > 100], some])
+    lazy = find_distributed(hollow, find_consensus, client)
+    assert_same(lazy, find_consensus(pd.DataFrame(table[table[:, 0] != 2], columns=list("abcdefgh"))))
+    with pytest.raises(InputError, match="0 elements"):
+        find_distributed(frame[frame["a"] > 100], find_consensus, client)
+
+
+def slowly(block):
+    time.sleep(0.25)
+    return block
+
+
+def test_a_killed_worker_does_not_lose_the_job(client):
+    table, _ = noisy(1600)
+    blocks = da.from_array(table, chunks=(100, 8)).map_blocks(
+        slowly, dtype=table.dtype, meta=np.empty((0, 0), np.int16)
+    )
+    before = {info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()}
+
+    def kill_one():
+        time.sleep(0.8)
+        os.kill(min(before), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    lazy = find_distributed(blocks, find_consensus, client)
+    labels = lazy.labels.compute()
+    killer.join()
+    client.wait_for_workers(2)
+    after = {info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()}
+    assert min(before) not in after
+    assert (labels == find_consensus(table).labels).all()
+
+
+def test_a_worker_killed_between_search_and_labels(client):
+    table, _ = noisy(800)
+    lazy = find_distributed(da.from_array(table, chunks=(100, 8)), find_consensus, client)
+    client.wait_for_workers(2)
+    os.kill(min(info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()), signal.SIGKILL)
+    assert (lazy.labels.compute() == find_consensus(table).labels).all()
+
+
+def test_gathered_consensus_is_the_local_one(tmp_path):
+    from biconsensus.core.consensus import Consensus
+
+    table, _ = noisy(500)
+    lazy = find_distributed(da.from_array(table, chunks=(60, 8)), find_consensus)
+    local = find_consensus(table)
+    assert isinstance(lazy, Consensus)
+    assert (lazy.gather().labels == local.labels).all()
+    assert (lazy.membership != local.membership).nnz == 0
+    for mine, theirs in zip(lazy.biclusters, local.biclusters):
+        assert (mine.elements == theirs.elements).all()
+    assert lazy.compare(local)["ari"] == 1.0
+    assert repr(lazy) == "Dask" + repr(local)
+    assert (lazy.predict(table) == local.predict(table)).all()
+    lazy.save(tmp_path / "c.bic")
+    assert (Consensus.load(tmp_path / "c.bic").labels == local.labels).all()
+    assert lazy.to_frame().compute().index.tolist() == list(range(500))
+
+
+def test_cleaning_and_selection_keep_the_counts():
+    table, _ = noisy(700)
+    table = np.hstack([table, np.zeros((700, 1), np.int16)])
+    counted, plain = counted_pool(compress_stream([table])[0]), Pool.from_labels(table)
+    assert counted.shape == plain.shape
+    cleaned = counted.clean()
+    assert cleaned.shape == plain.clean().shape
+    assert (cleaned.counts == plain.clean().counts).all()
+    part = counted.select(sources=[0, 2])
+    assert part.counts.sum() == 700
+    assert (part.counts == plain.select(sources=[0, 2]).counts).all()
+    assert (part.sizes == plain.select(sources=[0, 2]).sizes).all()
+    for action in (lambda: counted + counted, lambda: counted.select(elements=[0]), lambda: counted.join([[0, 1]])):
+        with pytest.raises(InputError):
+            action()
+
+
+# -- features -------------------------------------------------------------------------------------------------------
+
+
+def blobs(m=900, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, m)
+    return rng.normal(0, 0.6, (m, 2)) + np.array([[0, 0], [9, 0], [0, 9]])[truth], truth
+
+
+@pytest.mark.parametrize("strategy", ["sample", "chunks"])
+def test_features_are_clustered_and_stitched(client, strategy):
+    X, truth = blobs()
+    runs = as_sources([(KMeans(n_init=3), {"n_clusters": [3, 3, 3, 4]}), DBSCAN(eps=1.0)])
+    found, results = cluster_distributed(
+        da.from_array(X, chunks=(150, 2)),
+        runs,
+        find_consensus,
+        client,
+        strategy=strategy,
+        n_sample=300,
+        random_state=0,
+        quorum=0.3,
+        unassigned="nearest",
+    )
+    assert metrics.ari(truth, found.labels.compute()) > 0.98
+    assert len(found) == 3
+    assert len(results) == (5 if strategy == "sample" else 25)
+    assert found.pool.shape[0] == 900
+
+
+def test_sample_does_not_depend_on_the_partitions():
+    X, _ = blobs()
+    runs = as_sources([(KMeans(n_init=3), {"n_clusters": [3, 4, 5, 6]})])
+    answers = [
+        cluster_distributed(da.from_array(X, chunks=(n, 2)), runs, find_consensus, n_sample=200, random_state=3)[0]
+        for n in (900, 128)
+    ]
+    assert (answers[0].labels.compute() == answers[1].labels.compute()).all()
+
+
+def test_bad_input_is_named():
+    with pytest.raises(InputTypeError, match="received ndarray"):
+        partitions(np.zeros((3, 2)))
+    with pytest.raises(InputError, match="2 dimensions"):
+        partitions(da.zeros(3))
+    with pytest.raises(UnknownNameError, match="Valid names: chunks, sample"):
+        cluster_distributed(da.zeros((3, 2)), [], find_consensus, strategy="samples")
+    with pytest.raises(InputError, match="NaN"):
+        cluster_distributed(da.from_array(np.array([[0.0], [np.nan]])), [], find_consensus)
+    with pytest.raises(InputError, match="together="):
+        find_distributed(da.zeros((20, 4), dtype=int), find_consensus, together=[[0, 1]])
+    assert not is_dask([[0]])
+    assert is_dask(da.zeros(3))
