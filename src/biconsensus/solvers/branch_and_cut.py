@@ -40,6 +40,8 @@ class BlockSearch:
 
     def run(self) -> None:
         """Cut until the bound meets the best block or no cut helps; then branch."""
+        for rows in (self.gains > 0).T:
+            self._settle(rows @ self.gains > 0)
         matrix, limits = self._relaxation()
         n_fixed = limits.size
         while self._closing():
