@@ -151,10 +151,12 @@ def headline(consensus: Consensus) -> str:
     groups = "One group" if len(consensus) == 1 else f"{len(consensus):,} groups"
     if len(consensus) == 0:
         return f"No group was found among {m:,} elements: the inputs do not agree on any of the minimum size."
-    outside = "no element is" if left == 0 else f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'}"
+    outside = (
+        f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'} in no group" if left else "every element is in one"
+    )
     backing = float(consensus.backing[consensus.labels >= 0].mean()) if left < m else 0.0
     sure = f"On average {backing:.0%} of the candidates behind a group contain its elements."
-    return f"{groups} in {m:,} elements; {outside} in no group. {sure}"
+    return f"{groups} in {m:,} elements; {outside}. {sure}"
 
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:

@@ -1,0 +1,8 @@
+"""`python -m biconsensus.cli`."""
+
+from __future__ import annotations
+
+from biconsensus.cli.running import main
+
+if __name__ == "__main__":
+    main()

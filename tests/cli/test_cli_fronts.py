@@ -1,0 +1,143 @@
+"""The commands through real processes: what they print, write and score."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+
+
+def test_merge_writes_ids_groups_and_backing(call: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
+    done = call("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--out", "groups.csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "groups.csv").read_text().splitlines()))
+    assert [row["id"] for row in rows] == [f"e{i}" for i in range(60)]
+    groups = np.array([int(row["group"]) for row in rows])
+    assert bc.metrics.ari(np.repeat([0, 1, 2], 20), groups) == pytest.approx(1.0)
+    assert all(0.5 < float(row["backing"]) <= 1 for row in rows)
+    assert "3 groups, 0 of 60 elements in no group." in done.stdout
+    assert "ari with the truth: 1.0000" in done.stdout
+
+
+def test_json_summary_is_for_scripts(here: Callable[..., Any], labels_csv: Path) -> None:
+    done = here("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--json", "--seed", "5")
+    summary = json.loads(done.stdout)
+    assert summary["groups"] == 3
+    assert sorted(summary["sizes"]) == [20, 20, 20]
+    assert summary["seed"] == 5
+    assert summary["version"] == bc.__version__
+    assert summary["input"]["sha256"] == hashlib.sha256(labels_csv.read_bytes()).hexdigest()
+    assert summary["scores"]["ari"] == pytest.approx(1.0)
+    assert len(summary["backing"]) == len(summary["gains"]) == 3
+
+
+def test_default_merge_finds_the_groups(here: Callable[..., Any], labels_csv: Path) -> None:
+    summary = json.loads(here("merge", labels_csv, "--truth", "kind", "--json").stdout)
+    assert summary["scores"]["ari"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("ending", ["json", "tsv", "parquet"])
+def test_out_by_ending(here: Callable[..., Any], labels_csv: Path, tmp_path: Path, ending: str) -> None:
+    out = tmp_path / f"groups.{ending}"
+    done = here("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--out", out, "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    if ending == "json":
+        rows = json.loads(out.read_text())
+    elif ending == "parquet":
+        rows = __import__("polars").read_parquet(out).to_dicts()
+    else:
+        rows = list(csv.DictReader(out.read_text().splitlines(), delimiter="\t"))
+    assert [row["id"] for row in rows[:2]] == ["e0", "e1"]
+    assert len({int(row["group"]) for row in rows}) == 3
+
+
+def test_save_and_inspect_agree(here: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
+    first = json.loads(
+        here("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--save", "r.bic", "--json").stdout
+    )
+    done = here("inspect", "r.bic", "--json", "--report", "page.html")
+    second = json.loads(done.stdout)
+    assert [second[key] for key in ("groups", "sizes", "gains", "backing")] == [
+        first[key] for key in ("groups", "sizes", "gains", "backing")
+    ]
+    assert "3 groups in 60 elements" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_cluster_finds_far_groups(here: Callable[..., Any], points_csv: Path, tmp_path: Path) -> None:
+    done = here("cluster", points_csv, "--truth", "kind", "--quorum", "0.4", "--seed", 3, "--json", "--report", "page.html")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["groups"] == 3
+    assert summary["scores"]["ari"] > 0.95
+    assert "3 groups in 90 elements" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_communities_of_two_cliques(here: Callable[..., Any], tmp_path: Path) -> None:
+    edges = [(a, b) for part in ("abcdefgh", "ijklmnop") for a in part for b in part if a < b] + [("a", "i")]
+    (tmp_path / "net.edges").write_text("".join(f"{a} {b}\n" for a, b in edges))
+    done = here(
+        "communities", "net.edges", "-a", "louvain", "-a", "label_propagation", "--runs", 5, "--json", "--out", "c.csv"
+    )
+    assert done.returncode == 0, done.stderr
+    assert sorted(json.loads(done.stdout)["sizes"]) == [8, 8]
+    rows = list(csv.DictReader((tmp_path / "c.csv").read_text().splitlines()))
+    by_group = {frozenset(row["id"] for row in rows if row["group"] == group) for group in ("0", "1")}
+    assert by_group == {frozenset("abcdefgh"), frozenset("ijklmnop")}
+
+
+def test_communities_with_truth_from_the_file(here: Callable[..., Any], tmp_path: Path) -> None:
+    import networkx as nx
+
+    graph = nx.connected_caveman_graph(3, 10)
+    nx.set_node_attributes(graph, {node: node // 10 for node in graph}, "cave")
+    nx.write_gml(graph, tmp_path / "caves.gml")
+    done = here(
+        "communities", "caves.gml", "-a", "louvain", "--runs", 5, "--truth", "cave", "--json", "--report", "page.html"
+    )
+    assert json.loads(done.stdout)["scores"]["ari"] == pytest.approx(1.0)
+    wrong = here("communities", "caves.gml", "-a", "louvain", "--truth", "cav")
+    assert wrong.returncode == 2
+    assert "Did you mean 'cave'?" in wrong.stderr
+
+
+def test_fit_finds_two_lines(here: Callable[..., Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (120, 2))
+    X[:40, 1] = 0.5 * X[:40, 0]
+    X[40:80, 0] = 0.7
+    np.savetxt(tmp_path / "points.tsv", X, delimiter="\t")
+    done = here(
+        "fit", "points.tsv", "--model", "line", "--threshold", "0.01", "--samples", "1500", "--json", "--out", "m.csv"
+    )
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert len(summary["models"]) == len(summary["log10_nfa"]) == 2
+    assert all(value < 0 for value in summary["log10_nfa"])
+    rows = list(csv.DictReader((tmp_path / "m.csv").read_text().splitlines()))
+    assert len({row["model"] for row in rows[:30]} - {"-1"}) <= 2
+    assert {row["model"] for row in rows} == {"0", "1", "-1"}
+
+
+def test_fit_without_threshold_explains(here: Callable[..., Any], tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "p.csv", np.random.default_rng(0).random((50, 2)), delimiter=",")
+    done = here("fit", "p.csv")
+    assert done.returncode == 2
+    assert "threshold" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_the_same_seed_gives_the_same_file(here: Callable[..., Any], points_csv: Path, tmp_path: Path) -> None:
+    for name, jobs in (("one.csv", 1), ("two.csv", 2)):
+        assert (
+            here("cluster", points_csv, "--truth", "kind", "-q", "--seed", 9, "--jobs", jobs, "-o", name).returncode
+            == 0
+        )
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
