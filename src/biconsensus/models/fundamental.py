@@ -7,9 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from biconsensus.models.least_squares import refine
-from biconsensus.models.projective import hartley, homogeneous, null_vectors, transform, unit_rows
+from biconsensus.models.least_squares import levenberg_marquardt
+from biconsensus.models.projective import hartley, homogeneous, least_vector, transform, unit_rows
 from biconsensus.protocols import BoolArray, FloatArray
+
+CROSSES = np.array(
+    [[[0.0, 0, 0], [0, 0, -1], [0, 1, 0]], [[0, 0, 1], [0, 0, 0], [-1, 0, 0]], [[0, -1, 0], [1, 0, 0], [0, 0, 0]]]
+)
+"""Derivatives of rotations about the three axes."""
 
 
 @dataclass(frozen=True)
@@ -64,26 +69,61 @@ class FundamentalModel:
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Normalised eight-point algorithm, rank two, then least squares of the Sampson distance (9,)."""
-        if len(data) < 8:
-            return np.asarray(self.fit(data[None])[0], dtype=float)
         t1, t2 = hartley(data[None, :, :2])[0], hartley(data[None, :, 2:])[0]
         first, second = transform(t1[None], data[None, :, :2])[0], transform(t2[None], data[None, :, 2:])[0]
-        rows = np.sqrt(weights)[:, None] * (second[:, :, None] * first[:, None, :]).reshape(-1, 9)
-        left, size, right = np.linalg.svd(null_vectors(rows[None], 1).reshape(3, 3))
-        angle = np.arctan2(size[1], size[0])
+        root = np.sqrt(weights)
+        rows = root[:, None] * (second[:, :, None] * first[:, None, :]).reshape(-1, 9)
+        left, size, right = np.linalg.svd(least_vector(rows).reshape(3, 3))
+        ends = homogeneous(data[:, :2]), homogeneous(data[:, 2:])
 
-        def place(step: FloatArray) -> FloatArray:
-            middle = np.diag([np.cos(angle + step[6]), np.sin(angle + step[6]), 0.0])
-            matrix = left @ _turn(step[:3]) @ middle @ _turn(step[3:6]) @ right
-            return unit_rows((t2.T @ matrix @ t1).reshape(1, 9))
+        def system(state: RankTwo) -> tuple[FloatArray, FloatArray]:
+            matrix, turns = state.matrix_and_slopes()
+            errors, slopes = _sampson_system(t2.T @ matrix @ t1, *ends)
+            chain = np.einsum("ia,ajs,jb->ibs", t2.T, turns, t1).reshape(9, 7)
+            return root * errors, root[:, None] * (slopes @ chain)
 
-        return np.asarray(
-            place(refine(lambda step: self.residuals(place(step), data)[:, 0], np.zeros(7), weights))[0], dtype=float
-        )
+        best = levenberg_marquardt(system, RankTwo.moved, RankTwo(left, float(np.arctan2(size[1], size[0])), right))
+        return np.asarray(unit_rows((t2.T @ best.matrix_and_slopes()[0] @ t1).reshape(1, 9))[0], dtype=float)
 
     def positions(self, data: FloatArray) -> FloatArray:
         """Places (m, 2) in the first image, for localised sampling."""
         return data[:, :2]
+
+
+@dataclass(frozen=True)
+class RankTwo:
+    """A matrix of rank two and unit length: left diag(cos, sin, 0) right."""
+
+    left: FloatArray
+    angle: float
+    right: FloatArray
+
+    def matrix_and_slopes(self) -> tuple[FloatArray, FloatArray]:
+        """The matrix (3, 3) and its derivatives (3, 3, 7) by turns of both sides and by the angle."""
+        cos, sin = np.cos(self.angle), np.sin(self.angle)
+        middle = np.diag([cos, sin, 0.0])
+        turns = [self.left @ cross @ middle @ self.right for cross in CROSSES]
+        turns += [self.left @ middle @ cross @ self.right for cross in CROSSES]
+        turns.append(self.left @ np.diag([-sin, cos, 0.0]) @ self.right)
+        return self.left @ middle @ self.right, np.stack(turns, axis=2)
+
+    def moved(self, step: FloatArray) -> RankTwo:
+        """The matrix after turns (3 + 3) and a change of the angle."""
+        return RankTwo(self.left @ _turn(step[:3]), self.angle + step[6], _turn(step[3:6]) @ self.right)
+
+
+def _sampson_system(matrix: FloatArray, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Signed Sampson distances (n,) and their derivatives (n, 9) by the entries of F."""
+    lines, back = first @ matrix.T, second @ matrix
+    errors = np.einsum("ni,ni->n", second, lines)
+    length = np.sqrt((lines[:, :2] ** 2).sum(axis=1) + (back[:, :2] ** 2).sum(axis=1))
+    length = np.maximum(length, 1e-300)
+    outer = second[:, :, None] * first[:, None, :]
+    growth = np.zeros_like(outer)
+    growth[:, :2] += lines[:, :2, None] * first[:, None, :]
+    growth[:, :, :2] += second[:, :, None] * back[:, None, :2]
+    slopes = outer / length[:, None, None] - (errors / length**3)[:, None, None] * growth
+    return errors / length, slopes.reshape(-1, 9)
 
 
 def _oriented(matrices: FloatArray, first: FloatArray, second: FloatArray) -> BoolArray:
@@ -99,6 +139,5 @@ def _turn(vector: FloatArray) -> FloatArray:
     angle = float(np.linalg.norm(vector))
     if angle == 0.0:
         return np.eye(3)
-    x, y, z = vector / angle
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    cross = np.tensordot(vector / angle, CROSSES, axes=1)
     return np.asarray(np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross, dtype=float)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from biconsensus.models.background import as_probability, box_sides, uniform_background
-from biconsensus.models.least_squares import refine
-from biconsensus.models.projective import adjugate, hartley, homogeneous, null_vectors, transform, unit_rows
+from biconsensus.models.least_squares import levenberg_marquardt
+from biconsensus.models.projective import adjugate, hartley, homogeneous, least_vector, transform, unit_rows
 from biconsensus.protocols import FloatArray
 
 
@@ -70,23 +70,20 @@ class HomographyModel:
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Normalised direct linear transform, then least squares of the symmetric transfer error (9,)."""
-        first, second = data[None, :, :2], data[None, :, 2:]
-        t1, t2 = hartley(first), hartley(second)
-        rows = np.sqrt(np.tile(weights, 2))[:, None] * _equations(transform(t1, first)[0], transform(t2, second)[0])
-        start = (adjugate(t2) @ null_vectors(rows[None], 1).reshape(1, 3, 3) @ t1)[0]
-        depth = homogeneous(data[:, :2]) @ start[2]
-        start = unit_rows((start * (1.0 if (weights * np.sign(depth)).sum() >= 0 else -1.0)).reshape(1, 9))[0]
-        scale = np.array([np.linalg.inv(t2[0]), t1[0]])
+        t1, t2 = hartley(data[None, :, :2]), hartley(data[None, :, 2:])
+        first, second = transform(t1, data[None, :, :2])[0], transform(t2, data[None, :, 2:])[0]
+        rows = np.sqrt(np.tile(weights, 2))[:, None] * _equations(first, second)
+        start = least_vector(rows).reshape(3, 3)
+        sizes = 1 / t2[0, 0, 0], 1 / t1[0, 0, 0]
+        root = np.sqrt(weights)
 
-        def place(step: FloatArray) -> FloatArray:
-            # refine in normalised coordinates, where all nine entries are of one size
-            return unit_rows((scale[0] @ step.reshape(3, 3) @ scale[1]).reshape(1, 9))
+        def system(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+            return _transfer_system(matrix, first, second, sizes, root)
 
-        normalised = (t2[0] @ start.reshape(3, 3) @ np.linalg.inv(t1[0])).ravel()
-        normalised /= np.linalg.norm(normalised)
-        return np.asarray(
-            place(refine(lambda step: self.residuals(place(step), data)[:, 0], normalised, weights))[0], dtype=float
-        )
+        best = levenberg_marquardt(system, lambda matrix, step: matrix + step.reshape(3, 3), start)
+        theta = unit_rows((adjugate(t2)[0] @ best @ t1[0]).reshape(1, 9))[0]
+        front = np.sign(homogeneous(data[:, :2]) @ theta[6:])
+        return np.asarray(theta if weights @ front >= 0 else -theta, dtype=float)
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Mean area (k,) of what agrees with a point of the first image over the second image."""
@@ -136,6 +133,30 @@ def _equations(first: FloatArray, second: FloatArray) -> FloatArray:
     upper = np.hstack([zero, -second[:, 2:] * first, second[:, 1:2] * first])
     lower = np.hstack([second[:, 2:] * first, zero, -second[:, :1] * first])
     return np.vstack([upper, lower])
+
+
+def _transfer_system(
+    matrix: FloatArray, first: FloatArray, second: FloatArray, sizes: tuple[float, float], root: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Weighted transfer errors (4 n,) in pixels, there and back, and their derivatives (4 n, 9) by the entries of H."""
+    with np.errstate(all="ignore"):
+        back = np.linalg.inv(matrix) if abs(np.linalg.det(matrix)) > 1e-12 else np.full((3, 3), np.nan)
+        there, home = first @ matrix.T, second @ back.T
+        slopes = [
+            _projected_slopes(there, np.einsum("ai,nj->naij", np.eye(3), first)),
+            _projected_slopes(home, -np.einsum("ai,nj->naij", back, home)),
+        ]
+        errors = [there[:, :2] / there[:, 2:] - second[:, :2], home[:, :2] / home[:, 2:] - first[:, :2]]
+        scaled = [size * root[:, None] * error for size, error in zip(sizes, errors)]
+        steep = [size * root[:, None, None] * slope for size, slope in zip(sizes, slopes)]
+    return np.concatenate([part.ravel() for part in scaled]), np.concatenate([part.reshape(-1, 9) for part in steep])
+
+
+def _projected_slopes(mapped: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Derivatives (n, 2, 9) of image points from those (n, 3, 3, 3) of homogeneous points (n, 3)."""
+    flat = slopes.reshape(len(mapped), 3, 9)
+    image = mapped[:, :2] / mapped[:, 2:]
+    return np.asarray((flat[:, :2] - image[:, :, None] * flat[:, 2:]) / mapped[:, 2:, None], dtype=float)
 
 
 def _squared_transfer(maps: FloatArray, source: FloatArray, target: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -96,6 +96,38 @@ def refine(
     found = least_squares(weighted, start, jac=derivative, method=method, x_scale="jac", max_nfev=60 * start.size)
     better = np.isfinite(found.x).all() and 2 * found.cost <= float(before @ before)
     return np.asarray(found.x, dtype=float) if better else start
+
+
+State = TypeVar("State")
+_STEPS, _TRIES = 30, 8
+
+
+def levenberg_marquardt(
+    system: Callable[[State], tuple[FloatArray, FloatArray]], move: Callable[[State, FloatArray], State], state: State
+) -> State:
+    """Minimise a sum of squares over states that need not be vectors.
+
+    `system` gives the errors (n,) of a state and their derivatives (n, q) by a step from it, `move` takes the step.
+    """
+    errors, slopes = system(state)
+    damping = 1e-3
+    for _ in range(_STEPS):
+        before, pull = float(errors @ errors), slopes.T @ errors
+        normal = slopes.T @ slopes
+        for _ in range(_TRIES):
+            damped = normal + damping * (np.diag(normal.diagonal()) + 1e-12 * np.eye(len(normal)))
+            trial = move(state, np.asarray(-np.linalg.lstsq(damped, pull, rcond=None)[0], dtype=float))
+            found = system(trial)
+            # comparisons with NaN are false, so a step off the map is never taken
+            if found[0] @ found[0] < before:
+                break
+            damping *= 10
+        else:
+            return state
+        state, (errors, slopes), damping = trial, found, max(damping / 10, 1e-12)
+        if before - errors @ errors < 1e-9 * before:
+            break
+    return state
 
 
 def principal_axes(data: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -41,7 +41,7 @@ def adjugate(matrices: FloatArray) -> FloatArray:
     return np.stack([np.cross(b, c), np.cross(c, a), np.cross(a, b)], axis=2)
 
 
-def null_vectors(rows: FloatArray, count: int) -> FloatArray:
-    """Right singular vectors (k, count, n) of the smallest singular values of batches (k, r, n)."""
-    safe = np.where(np.isfinite(rows), rows, 0.0)
-    return np.asarray(np.linalg.svd(safe, full_matrices=True)[2][:, -count:], dtype=float)
+def least_vector(rows: FloatArray) -> FloatArray:
+    """Unit vector (n,) that tall equations (r, n) map to least."""
+    # the triangle of the QR decomposition has the same right singular vectors, and no large left ones
+    return np.asarray(np.linalg.svd(np.linalg.qr(rows, mode="r"))[2][-1], dtype=float)

@@ -29,7 +29,7 @@ def round_distances(params: FloatArray, data: FloatArray) -> FloatArray:
     """Distances (m, k) of points to circles or spheres."""
     distance = cdist(data, params[:, :-1])
     distance -= params[:, -1]
-    return np.abs(distance, out=distance)
+    return np.asarray(np.abs(distance, out=distance), dtype=float)
 
 
 def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:
