@@ -25,7 +25,7 @@ extensions = [
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
 exclude_patterns = ["_build", "reproduction/parts", "gallery/**/*.ipynb", "gallery/*.py", "gallery/*.md5"]
-suppress_warnings = ["config.cache"]
+suppress_warnings = ["config.cache", "toc.empty_glob"]
 
 html_theme = "furo"
 html_title = "biconsensus"

@@ -1,0 +1,138 @@
+"""Make the pictures of the README and the docs: ``python scripts/pictures.py [docs/pictures]``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import numpy as np
+from find_chromium import find_chromium
+from matplotlib import pyplot as plt
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+import biconsensus as bc
+from biconsensus import plots
+from biconsensus.demo import FRONTS
+from biconsensus.plots.domain import draw_points
+from biconsensus.plots.matrix import element_order
+
+OUT = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "docs" / "pictures"
+
+
+def main() -> None:
+    """Make every picture."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    X, base = groupings()
+    consensus = bc.find_consensus(base)
+    draw_overview(X, base, consensus)
+    draw_before_and_after(consensus)
+    draw_votes()
+    if find_chromium() is not None:
+        take_screenshots()
+
+
+def groupings() -> tuple[Any, dict[str, Any]]:
+    """Points in four clouds with stray ones, and k-means results with the wrong numbers of clusters."""
+    X, _ = make_blobs(300, centers=4, cluster_std=0.9, random_state=7)
+    rng = np.random.default_rng(0)
+    X = np.concatenate([X, rng.uniform(X.min(axis=0) - 1, X.max(axis=0) + 1, (20, 2))])
+    X = X[rng.permutation(len(X))]
+    return X, {
+        f"k = {k}": KMeans(k, n_init=1, random_state=3 * k + 1).fit_predict(X) for k in (3, 4, 4, 5, 5, 6, 6, 7, 8)
+    }
+
+
+def draw_overview(X: Any, base: dict[str, Any], consensus: bc.Consensus) -> None:
+    """Inputs, their matrix before and after, the answer."""
+    figure = plt.figure(figsize=(11.5, 3.0), layout="constrained")
+    inputs, before, after, answer = figure.subfigures(1, 4, width_ratios=[1, 0.8, 0.8, 1])
+    for ax, (name, labels) in zip(inputs.subplots(2, 2).ravel(), list(base.items())[:4]):
+        draw_points(X, np.unique(labels, return_inverse=True)[1], ax, size=3)
+        ax.set(xticks=[], yticks=[])
+        ax.set_title(name, fontsize=8, pad=2)
+    inputs.suptitle("many groupings", fontsize=11)
+    for panel, reorder, title in ((before, False, "their candidates"), (after, True, "what they agree on")):
+        plots.preference_matrix(consensus, reorder=reorder, ax=panel.subplots())
+        panel.suptitle(title, fontsize=11)
+    ax = draw_points(X, consensus.labels, answer.subplots(), size=12)
+    ax.set(xticks=[], yticks=[])
+    answer.suptitle(f"{len(consensus)} groups, {(consensus.labels < 0).sum()} points in none", fontsize=11)
+    figure.savefig(OUT / "overview.png", dpi=110)
+    plt.close(figure)
+
+
+def draw_before_and_after(consensus: bc.Consensus) -> None:
+    """The preference matrix in the order of the input and ordered by bi-cluster."""
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
+    for ax, reorder, title in zip(axes, (False, True), ("in the order of the input", "ordered by bi-cluster")):
+        plots.preference_matrix(consensus, reorder=reorder, ax=ax)
+        ax.set_title(title)
+    figure.savefig(OUT / "before_and_after.png", dpi=110)
+    plt.close(figure)
+
+
+def draw_votes() -> None:
+    """How a start grows into a block by votes, on a small matrix."""
+    rng = np.random.default_rng(5)
+    truth = np.repeat([0, 1, 2], [9, 8, 7])
+    labels = [np.where(rng.random(24) < 0.12, rng.integers(0, 3, 24), truth) for _ in range(5)]
+    consensus = bc.find_consensus(labels, min_elements=4, min_candidates=3)
+    B = consensus.pool.to_matrix().toarray()[element_order(consensus)].astype(bool)
+    states = vote_states(B, start=int(consensus.biclusters[0].candidates[0]))
+    figure, axes = plt.subplots(1, len(states), figsize=(2.4 * len(states), 3.6), layout="constrained")
+    for ax, (title, rows, columns) in zip(axes, states):
+        block = np.outer(rows, columns)
+        picture = np.where(B[:, :, None], 0.62, 1.0) * np.ones(3)
+        picture[block & B] = (0.0, 0.447, 0.698)
+        picture[block & ~B] = (0.75, 0.87, 0.95)
+        ax.imshow(picture, aspect="auto", interpolation="nearest")
+        ax.set(xticks=[], yticks=[], xlabel="candidates")
+        ax.set_title(title, fontsize=9)
+    axes[0].set_ylabel("elements")
+    figure.savefig(OUT / "votes.png", dpi=110)
+    plt.close(figure)
+
+
+def vote_states(B: Any, start: int) -> list[tuple[str, Any, Any]]:
+    """Rows and columns after each half-step of the vote at quorum 1/2, until nothing moves."""
+    columns = np.arange(B.shape[1]) == start
+    rows = np.zeros(B.shape[0], bool)
+    states = []
+    while True:
+        new_rows = B[:, columns].sum(axis=1) > columns.sum() / 2
+        states.append(("start: the elements\nof one candidate" if not states else "elements vote", new_rows, columns))
+        new_columns = B[new_rows].sum(axis=0) > new_rows.sum() / 2
+        states.append(("candidates vote", new_rows, new_columns))
+        if (new_rows == rows).all() and (new_columns == columns).all():
+            return [*states[:-3], ("nothing moves:\nthe bi-cluster", rows, columns)]
+        rows, columns = new_rows, new_columns
+
+
+def take_screenshots() -> None:
+    """The reports of the demo in a browser."""
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
+        for name, front in FRONTS.items():
+            result = front(0)
+            path = Path(folder) / f"{name}.html"
+            result.consensus.write_report(path, truth=result.truth, **result.page)
+            scheme = "dark" if name == "clustering" else "light"
+            page = browser.new_page(viewport={"width": 1100, "height": 1500}, color_scheme=scheme)
+            page.goto(path.as_uri())
+            page.wait_for_selector("body[data-ready]")
+            page.screenshot(path=OUT / f"report_{name}.jpg", type="jpeg", quality=72)
+            page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
