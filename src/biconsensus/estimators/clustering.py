@@ -30,9 +30,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         functions of X (and a seed) that return labels. "default" is a diverse pool for unknown data.
     min_elements, min_candidates : int, default=7, 4
         Smallest group: elements, and base clusterings behind it.
-    quorum : float in (0, 1) or "auto", default=0.25
+    quorum : float in (0, 1) or "auto", default=0.15
         Share of the candidates behind a group that must hold an element. 1/2 is a majority; lower merges.
-    method : {"auto", "greedy", "joint"}, default="auto"
+    method : {"auto", "greedy", "joint"}, default="joint"
         Groups one by one (Algorithm 1 of the paper), or all at once.
     n_clusters : int or None, default=None
         Number of groups wanted; None finds it. Not together with a number as `quorum`.
@@ -94,8 +94,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         min_elements: int = 7,
         min_candidates: int = 4,
-        quorum: float | str = 0.25,
-        method: str = "auto",
+        quorum: float | str = 0.15,
+        method: str = "joint",
         n_clusters: int | None = None,
         weights: Any = None,
         together: Any = None,

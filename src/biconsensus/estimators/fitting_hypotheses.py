@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -15,7 +15,7 @@ from biconsensus.sources.sampling import SamplingLaw, draw_samples
 
 _BLOCK = 1 << 20
 _TRIES = 10
-_COARSE = 512
+_COARSE = ((192, 0.5), (1024, 0.75))
 
 
 @dataclass(frozen=True)
@@ -164,13 +164,19 @@ def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, trial
 
 
 def _scores(held: FloatArray, params: FloatArray, threshold: float, trial: Trial, limit: float) -> FloatArray:
-    """Log-10 NFA where it can be below the limit; a coarse look at the background spares most of the exact ones."""
-    score = np.full(len(params), np.inf)
-    hopeful = np.arange(len(params))
+    """Log-10 NFA where it can be below the limit; coarse looks at the background spare most of the exact ones."""
+    score, hopeful = np.full(len(params), np.inf), np.arange(len(params))
     if trial.chance.rule == "background":
-        coarse = Background(trial.chance.points[:_COARSE], trial.chance.box)
-        least = coarse.probability(trial.model, params, np.full(len(params), threshold)) / 2
-        hopeful = np.flatnonzero(trial.log_nfa(held, least) < limit)
+        for n_points, share in _COARSE:
+            least = _least_chance(trial, params[hopeful], threshold, n_points, share)
+            hopeful = hopeful[trial.log_nfa(held[hopeful], least) < limit]
     chance = trial.chance.probability(trial.model, params[hopeful], np.full(len(hopeful), threshold))
     score[hopeful] = trial.log_nfa(held[hopeful], chance)
     return score
+
+
+def _least_chance(trial: Trial, params: FloatArray, threshold: float, n_points: int, share: float) -> FloatArray:
+    """(k,) a hit probability that is too small rather than too large, from a few background points."""
+    few = replace(trial.chance, points=trial.chance.points[:n_points])
+    hits = few.hits(trial.model, params, np.full(len(params), threshold))
+    return np.asarray(np.maximum(share * hits.mean(0), 1 / (len(trial.chance.points) + 1)), np.float64)
