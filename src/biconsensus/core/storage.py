@@ -104,14 +104,12 @@ def load(path: Path) -> Consensus:
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             arrays = {name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in names}
         return _unpack(arrays, meta)
-    except FileFormatError:
+    except (FileFormatError, OSError):
         raise
-    except (zipfile.BadZipFile, KeyError, ValueError, IndexError, TypeError, EOFError, OverflowError) as error:
-        if isinstance(error, KeyError):
-            error = KeyError(f"missing part {error}")
-        raise FileFormatError(f"{path} is not a saved consensus or is damaged: {error}.") from error
-    except (zipfile.LargeZipFile, NotImplementedError, RuntimeError, AttributeError) as error:
-        raise FileFormatError(f"{path} cannot be read: {error}.") from error
+    except Exception as error:
+        # damaged parts make zipfile, json and NumPy raise anything, from KeyError to tokenize.TokenError
+        what = f"missing part {error}" if isinstance(error, KeyError) else str(error)
+        raise FileFormatError(f"{path} is not a saved consensus or is damaged: {what}.") from error
 
 
 def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
@@ -140,9 +138,9 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         rows=rows,
         inverse=arrays["inverse"],
         source_of=arrays["source_of"],
-        sources=tuple(Provenance(name, params, seed) for name, params, seed in meta["sources"]),
+        sources=tuple(Provenance(str(name), dict(params), seed) for name, params, seed in meta["sources"]),
         weights=arrays["weights"],
-        names=tuple(meta["names"]),
+        names=tuple(str(name) for name in meta["names"]),
         unseen=_unpack_sparse("unseen", arrays) if "unseen.data" in arrays else None,
         view_of=arrays.get("view_of"),
         ids=None if meta["ids"] is None else np.array(meta["ids"]),
@@ -167,27 +165,38 @@ def _unpack_sparse(name: str, arrays: dict[str, NDArray[Any]]) -> csr_array:
     shape = tuple(int(size) for size in arrays[f"{name}.shape"])
     matrix = csr_array((arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"]), shape=shape)
     matrix.check_format(full_check=True)
+    if matrix.data.dtype.kind not in "bu" and not (matrix.data.dtype.kind == "f" and np.isfinite(matrix.data).all()):
+        raise FileFormatError(f"saved {name} must hold finite numbers, got {matrix.data.dtype}.")
     return matrix
 
 
 def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]) -> None:
-    """Indices stay inside what they point to."""
-    r, n = pool.rows.shape
-    bounds = [
-        ("inverse", arrays["inverse"], r),
-        ("row_of", arrays["row_of"], members.shape[0]),
-        ("source_of", arrays["source_of"], len(pool.sources)),
-        ("candidates", arrays["candidates"], n),
-    ]
-    for name, values, size in bounds:
-        if values.dtype.kind not in "iu" or (values.size and (values.min() < 0 or values.max() >= size)):
-            raise FileFormatError(f"saved {name} points outside of the data.")
-    sizes = {"source_of": n, "weights": n, "gains": members.shape[1], "candidate_counts": members.shape[1]}
-    for name, size in sizes.items():
-        if arrays[name].shape != (size,):
-            raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected ({size},).")
-    m = arrays["inverse"].size
-    if arrays["row_of"].shape != (m,) or len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
-        raise FileFormatError("saved names, ids or rows do not fit the number of elements and candidates.")
-    if int(arrays["candidate_counts"].sum()) != arrays["candidates"].size or (arrays["candidate_counts"] < 0).any():
+    """Every array has its size, and indices stay inside what they point to."""
+    (r, n), m, groups = pool.rows.shape, arrays["inverse"].size, members.shape[1]
+    _check_indices("inverse", arrays["inverse"], m, r)
+    _check_indices("row_of", arrays["row_of"], m, members.shape[0])
+    _check_indices("source_of", arrays["source_of"], n, len(pool.sources))
+    _check_indices("candidates", arrays["candidates"], arrays["candidates"].size, n)
+    _check_indices("candidate_counts", arrays["candidate_counts"], groups, arrays["candidates"].size + 1)
+    if pool.unseen is not None:
+        _check_indices("view_of", arrays["view_of"], n, pool.unseen.shape[1])
+    for name, size in (("weights", n), ("gains", groups)):
+        values = arrays[name]
+        if values.shape != (size,) or values.dtype.kind != "f" or not np.isfinite(values).all():
+            raise FileFormatError(f"saved {name} must be {size} finite numbers.")
+    if len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
+        raise FileFormatError("saved names or ids do not fit the number of elements and candidates.")
+    if pool.unseen is not None and pool.unseen.shape[0] != r:
+        raise FileFormatError("saved views do not fit the number of rows.")
+    if int(arrays["candidate_counts"].sum()) != arrays["candidates"].size:
         raise FileFormatError("saved candidates do not fit their counts.")
+
+
+def _check_indices(name: str, values: NDArray[Any], size: int, bound: int) -> None:
+    """So many whole numbers, from 0 to below the bound."""
+    if values.shape != (size,) or values.dtype.kind not in "iu":
+        raise FileFormatError(
+            f"saved {name} has shape {values.shape} and type {values.dtype}; expected {size} indices."
+        )
+    if size and (values.min() < 0 or values.max() >= bound):
+        raise FileFormatError(f"saved {name} points outside of the data.")

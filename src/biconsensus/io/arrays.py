@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,8 @@ def read_array(path: Path, key: str) -> NDArray[Any]:
                 array = archive[_member(archive.files, key)]
     except UnknownNameError:
         raise
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except Exception as error:
+        # a damaged header makes NumPy raise anything, from ValueError to tokenize.TokenError
         raise FileFormatError(f"{path}: cannot be read as a NumPy array: {error}.") from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
         raise FileFormatError(

@@ -1,0 +1,37 @@
+"""A bounded run of the fuzzer, and every input that once failed."""
+
+import subprocess
+import sys
+
+import pytest
+import readers
+
+RUNS = 1500
+
+
+@pytest.mark.parametrize("target", sorted(readers.ENDINGS))
+def test_a_bounded_run_finds_no_fault(target):
+    pytest.importorskip("atheris", reason="atheris is not available on this system")
+    command = [sys.executable, readers.__file__, target, "--runs", str(RUNS)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert f"{target}: {RUNS} inputs, no fault" in done.stdout
+
+
+@pytest.mark.parametrize("case", sorted(readers.CASES.glob("*-*")), ids=lambda path: path.name)
+def test_inputs_that_once_failed(case, tmp_path):
+    readers.read(case.name.split("-")[0], case.read_bytes(), tmp_path)
+
+
+def test_valid_seeds_are_read(tmp_path):
+    from biconsensus.core.consensus import Consensus
+
+    (tmp_path / "whole.bic").write_bytes(readers.changed_archive(b"\x00\x00\x00" + b""))
+    for target in readers.ENDINGS:
+        for seed in readers.seeds(target):
+            readers.read(target, seed, tmp_path)
+    readers.PARTS.update(readers.saved_parts())
+    name = sorted(readers.PARTS)[0]
+    unchanged = bytes([0, 0, 0]) + readers.PARTS[name][:4]
+    (tmp_path / "whole.bic").write_bytes(readers.changed_archive(unchanged))
+    assert len(Consensus.load(tmp_path / "whole.bic")) == 2
