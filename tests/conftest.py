@@ -17,7 +17,8 @@ for folder in (ROOT / "scripts", ROOT / "experiments", ROOT):
 
 # timings say nothing on a machine that others use too
 settings.register_profile("biconsensus", deadline=None)
-settings.load_profile("biconsensus")
+settings.register_profile("fuzz", deadline=None, max_examples=10_000)
+settings.load_profile(os.environ.get("BICONSENSUS_PROFILE", "biconsensus"))
 
 # matplotlib must not look for a screen
 os.environ.setdefault("MPLBACKEND", "Agg")

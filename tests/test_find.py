@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import biconsensus as bc
 
 sys.path.insert(0, str(Path(__file__).parent / "core"))
-from strategies import dense_gain, dense_parts, label_tables, quiet_consensus, same_grouping
+from strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
 
 QUORUMS = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 6), st.sampled_from(["greedy", "joint"]))
 def test_identical_partitions_come_back_unchanged_for_every_quorum(labels, copies, method):
     labels = np.array(labels)

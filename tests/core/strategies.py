@@ -1,10 +1,18 @@
 """Random pools for property tests, and plain dense formulas to compare with."""
 
+import os
+
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import biconsensus as bc
+
+
+def examples(number):
+    """So many examples of a costly property, 10,000 where `make fuzz` asks for them."""
+    return settings(max_examples=10_000 if os.environ.get("BICONSENSUS_PROFILE") == "fuzz" else number)
 
 
 @st.composite

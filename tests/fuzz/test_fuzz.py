@@ -35,3 +35,10 @@ def test_valid_seeds_are_read(tmp_path):
     unchanged = bytes([0, 0, 0]) + readers.PARTS[name][:4]
     (tmp_path / "whole.bic").write_bytes(readers.changed_archive(unchanged))
     assert len(Consensus.load(tmp_path / "whole.bic")) == 2
+
+
+def test_killed_runs_resume_without_loss():
+    command = [sys.executable, str(readers.HERE / "kills.py"), "--kills", "8"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "8 kills" in done.stdout

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -16,7 +16,7 @@ from biconsensus.solvers.ballot import Ballot, whole_unit
 from biconsensus.solvers.vote import VoteSolver
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
-from strategies import binary_matrices, label_tables
+from strategies import binary_matrices, examples, label_tables
 
 HALF = Fraction(1, 2)
 
@@ -41,7 +41,7 @@ def brute_force_gain(B):
     return np.maximum(excess, 0).sum(axis=0).max()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(binary_matrices(7, 7))
 def test_random_tiny_matrices_reach_at_least_98_percent_of_the_optimum(B):
     block = best(problem_of(B))
