@@ -1,4 +1,4 @@
-"""Run every property test of the core with 10,000 examples each: ``python tests/fuzz/properties.py [PYTEST ARGUMENTS]``."""
+"""Run every property test of the core with 10,000 examples each; arguments go on to pytest."""
 
 from __future__ import annotations
 
