@@ -189,8 +189,8 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
             raise FileFormatError(f"saved {name} must be {size} finite numbers.")
     if len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
         raise FileFormatError("saved names or ids do not fit the number of elements and candidates.")
-    if pool.unseen is not None and pool.unseen.shape[0] != r:
-        raise FileFormatError("saved views do not fit the number of rows.")
+    if pool.unseen is not None and (pool.unseen.shape[0] != r or pool.unseen.shape[1] > n + len(pool.sources)):
+        raise FileFormatError(f"saved views have shape {pool.unseen.shape}, which fits neither rows nor sources.")
     if int(arrays["candidate_counts"].sum()) != arrays["candidates"].size:
         raise FileFormatError("saved candidates do not fit their counts.")
 
