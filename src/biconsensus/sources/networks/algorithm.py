@@ -60,8 +60,11 @@ def _spread(found: Grouping, linked: IntArray, n_nodes: int) -> Grouping:
 
 
 def relabel(labels: Any) -> IntArray:
-    """Consecutive labels from 0."""
-    return np.unique(np.asarray(labels), return_inverse=True)[1].ravel().astype(np.int64)
+    """Consecutive labels from 0, first seen first."""
+    _, first, codes = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[codes.ravel()]
 
 
 def need(package: str, extra: str) -> Any:
