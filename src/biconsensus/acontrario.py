@@ -6,19 +6,14 @@ many elements within the threshold, is below epsilon. All probabilities are hand
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaln, gammaln
 
 from biconsensus.errors import InputError
-from biconsensus.models.background import uniform_background
-from biconsensus.protocols import BoolArray, FloatArray, Model
+from biconsensus.protocols import FloatArray
 
 _TINY = 1e-200
-_BLOCK = 1 << 21
 
 
 def log_binomial_tail(n: ArrayLike, k: ArrayLike, p: ArrayLike) -> FloatArray:
@@ -72,6 +67,60 @@ def _log_far_tail(n: FloatArray, k: FloatArray, p: FloatArray) -> FloatArray:
         if not (term > 1e-12 * total).any():
             break
     return np.asarray((first + np.log(total)) / np.log(10), np.float64)
+
+
+def log_excess_tail(n: ArrayLike, k: ArrayLike, n_background: ArrayLike, hits: ArrayLike) -> FloatArray:
+    """Base-10 logarithm of the probability that chance alone gives the elements as many hits as they have.
+
+    Parameters
+    ----------
+    n, k : int array, shape (...)
+        Elements, and how many of them were hit.
+    n_background, hits : int array, shape (...)
+        Background points, and how many of them were hit.
+
+    Returns
+    -------
+    float array, shape (...)
+        Zero where the elements have no more than their share.
+
+    Notes
+    -----
+    If elements and background points are alike, all placings of the k + h hits among the n + q points are equally
+    likely, so the number among the elements is hypergeometric. That holds for any number q of background points: the
+    error of a measured hit probability is part of the test, and a search for the hypothesis that profits most from it
+    is covered. With many background points it is the binomial tail.
+
+    Examples
+    --------
+    >>> exact = log_binomial_tail(500, 40, 0.03)
+    >>> tails = log_excess_tail(500, 40, [1_000, 100_000], [30, 3_000])
+    >>> bool(exact < tails[1] < tails[0])
+    True
+    """
+    n, k, q, h = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (n, k, n_background, hits)))
+    above = (k > 0) & (k <= n) & (k * q > h * n)
+    result = np.asarray(np.where(k > n, -np.inf, 0.0))
+    if above.any():
+        result[above] = _log_hypergeometric(n[above], k[above], q[above], h[above])
+    return np.asarray(np.minimum(result, 0.0), np.float64)
+
+
+def _log_hypergeometric(n: FloatArray, k: FloatArray, q: FloatArray, h: FloatArray) -> FloatArray:
+    """Log-10 probability of k or more of the k + h hits among n of the n + q points, above the mean."""
+    first = _log_choose(n, k) + _log_choose(q, h) - _log_choose(n + q, k + h)
+    term, total = np.ones_like(k), np.ones_like(k)
+    for step in range(1_000_000):
+        term = term * np.maximum((n - k - step) * (h - step), 0) / ((k + step + 1) * (q - h + step + 1))
+        total += term
+        if not (term > 1e-9 * total).any():
+            break
+    return np.asarray((first + np.log(total)) / np.log(10), np.float64)
+
+
+def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:
+    """Natural logarithm of a binomial coefficient."""
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), np.float64)
 
 
 def log_weighted_tail(weights: FloatArray, held: ArrayLike, p: ArrayLike) -> FloatArray:
@@ -146,71 +195,3 @@ def log_tests(
     if rule == "combinatorial":
         log_count = gammaln(n_elements + 1) - gammaln(sample_size + 1) - gammaln(n_elements - sample_size + 1)
     return float((log_count + np.log(n_thresholds)) / np.log(10))
-
-
-@dataclass(frozen=True)
-class Background:
-    """What chance does: points of the background, and how often a model would be hit by them."""
-
-    points: FloatArray
-    """(q, d) quasi-random elements under the background."""
-    box: FloatArray
-    """(2, d) lower and upper corner of the data."""
-    rule: str = "background"
-    """Where hit probabilities come from: background points, the paper's closed forms, or the matrix itself."""
-    density: float = 1.0
-    """Share of ones in the preference matrix, for the rule "empirical"."""
-
-    @classmethod
-    def of(cls, model: Model, data: FloatArray, n_points: int, rng: np.random.Generator, rule: str) -> Background:
-        """Background of the data: as the model says, or uniform in the bounding box."""
-        box = np.stack([data.min(0), data.max(0)])
-        if hasattr(model, "background_like"):
-            points = model.background_like(data, n_points, rng)
-        elif hasattr(model, "background"):
-            points = model.background(box, n_points, rng)
-        else:
-            points = uniform_background(box, n_points, rng)
-        return cls(np.asarray(points, np.float64), box, rule)
-
-    def outside(self, hits: BoolArray) -> Background:
-        """The background where nothing has been found yet."""
-        return replace(self, points=self.points[~hits])
-
-    def hits(self, model: Model, params: FloatArray, thresholds: FloatArray) -> BoolArray:
-        """(q, k) which background points fall within the threshold of each of k models."""
-        return np.asarray(model.residuals(params, self.points) <= thresholds, bool)
-
-    def probability(self, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
-        """(k,) probability that chance puts an element within the threshold of each of k models."""
-        return HIT_RULES[self.rule](self, model, params, thresholds)
-
-
-def _measured(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """Share of background points within the threshold; one more than counted, so that it is never zero."""
-    n_points, step = len(chance.points), max(1, _BLOCK // len(chance.points))
-    counts = [
-        chance.hits(model, params[i : i + step], thresholds[i : i + step]).sum(0) for i in range(0, len(params), step)
-    ]
-    return np.asarray((np.concatenate([np.empty(0), *counts]) + 1) / (n_points + 1), np.float64)
-
-
-def _closed_form(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """The paper's formula, which the model has to bring."""
-    formula = getattr(model, "hit_probability", None)
-    if formula is None:
-        raise InputError(f"hits='paper' needs a closed form, and {model!r} has none; use hits='background'.")
-    chances = np.ones(len(params))
-    for threshold in np.unique(thresholds):
-        chosen = thresholds == threshold
-        chances[chosen] = formula(params[chosen], float(threshold), chance.box)
-    return np.clip(chances, 0.0, 1.0)
-
-
-def _density(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
-    """||A||_0 / (m n), one number for all (the side note of the paper's section 6)."""
-    return np.full(len(params), chance.density)
-
-
-HitRule = Callable[[Background, Model, FloatArray, FloatArray], FloatArray]
-HIT_RULES: dict[str, HitRule] = {"background": _measured, "paper": _closed_form, "empirical": _density}

@@ -65,12 +65,12 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Whether elements are segments (x1, y1, x2, y2) that count with their lengths.
     detection : float, default 0.99
         Wanted probability of detection, for ``n_samples="auto"``.
-    max_elements : int, default 10000
+    max_elements : int, default 5000
         Larger data is searched on random subsets of this size, and verified on all elements.
     max_rounds : int, default 20
         Most rounds.
-    n_background : int, default 4096
-        Background points.
+    n_background : int, optional
+        Background points; four for each element that is looked at, 4096 at least.
     random_state : int, Generator or None
         Seed.
     n_jobs : int, optional
@@ -133,9 +133,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         dispersion: float | None = None,
         lengths: bool = False,
         detection: float = 0.99,
-        max_elements: int = 10_000,
+        max_elements: int = 5_000,
         max_rounds: int = 20,
-        n_background: int = 4096,
+        n_background: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

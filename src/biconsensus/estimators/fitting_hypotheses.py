@@ -9,13 +9,14 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse import csc_array
 
-from biconsensus.acontrario import Background, log_binomial_tail, log_weighted_tail
+from biconsensus.acontrario import log_binomial_tail, log_excess_tail, log_weighted_tail
+from biconsensus.estimators.fitting_background import Background
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.sources.sampling import SamplingLaw, draw_samples
 
 _BLOCK = 1 << 20
 _TRIES = 10
-_COARSE = ((192, 0.5), (1024, 0.75))
+_COARSE = ((192, 0.5), (1024, 0.75), (4096, 0.9))
 
 
 @dataclass(frozen=True)
@@ -66,17 +67,24 @@ class Trial:
         self,
         held: FloatArray,
         probability: FloatArray,
+        n_background: float,
         live: BoolArray | None = None,
         own: IntArray | int | None = None,
     ) -> FloatArray:
-        """(k,) base-10 NFA of k models that hold this much, beyond `own` elements, of the m or of the live ones."""
+        """(k,) base-10 NFA of k models that hold this much, beyond `own` elements, of the m or of the live ones.
+
+        The hit probabilities were measured on `n_background` points; infinity where they are known.
+        """
         if self.weights is not None:
             among = self.weights if live is None else self.weights[live]
-            return self.log_n_tests + log_weighted_tail(among, held, probability)
+            # the bound needs a probability that is not too small: two standard errors above the measured one
+            above = 2 * np.sqrt(probability / n_background) + 1 / n_background
+            return self.log_n_tests + log_weighted_tail(among, held, np.minimum(probability + above, 1.0))
         n_elements = self.n_elements if live is None else int(live.sum())
-        return self.log_n_tests + log_binomial_tail(
-            n_elements - (self.left_out if own is None else own), held, probability
-        )
+        n_trials = n_elements - (self.left_out if own is None else own)
+        if np.isinf(n_background):
+            return self.log_n_tests + log_binomial_tail(n_trials, held, probability)
+        return self.log_n_tests + log_excess_tail(n_trials, held, n_background, np.rint(probability * n_background))
 
     def held(self, hits: BoolArray, samples: IntArray | None) -> FloatArray:
         """(k,) elements, or their weight, within the threshold, less those of the sample."""
@@ -168,10 +176,12 @@ def _scores(held: FloatArray, params: FloatArray, threshold: float, trial: Trial
     score, hopeful = np.full(len(params), np.inf), np.arange(len(params))
     if trial.chance.rule == "background":
         for n_points, share in _COARSE:
+            if n_points >= len(trial.chance.points):
+                break
             least = _least_chance(trial, params[hopeful], threshold, n_points, share)
-            hopeful = hopeful[trial.log_nfa(held[hopeful], least) < limit]
+            hopeful = hopeful[trial.log_nfa(held[hopeful], least, np.inf) < limit]
     chance = trial.chance.probability(trial.model, params[hopeful], np.full(len(hopeful), threshold))
-    score[hopeful] = trial.log_nfa(held[hopeful], chance)
+    score[hopeful] = trial.log_nfa(held[hopeful], chance, trial.chance.size)
     return score
 
 
@@ -179,4 +189,4 @@ def _least_chance(trial: Trial, params: FloatArray, threshold: float, n_points: 
     """(k,) a hit probability that is too small rather than too large, from a few background points."""
     few = replace(trial.chance, points=trial.chance.points[:n_points])
     hits = few.hits(trial.model, params, np.full(len(params), threshold))
-    return np.asarray(np.maximum(share * hits.mean(0), 1 / (len(trial.chance.points) + 1)), np.float64)
+    return np.asarray(np.maximum(share * hits.mean(0), 0.5 / len(trial.chance.points)), np.float64)

@@ -19,7 +19,7 @@ def confirm_as_paper(
     params = [_fit(data, trial, screened, *one) for one in groups]
     chance = np.array([_chance(trial, one) for one in params])
     all_, alone = _counts(inside)
-    nfa, nfa_alone = (trial.log_nfa(held, chance) for held in (all_, alone))
+    nfa, nfa_alone = (trial.log_nfa(held, chance, np.inf) for held in (all_, alone))
     kept = np.flatnonzero(np.maximum(nfa, nfa_alone) < np.log10(epsilon))
     threshold = float(trial.thresholds[0])
     return [

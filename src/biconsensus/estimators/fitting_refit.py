@@ -61,4 +61,4 @@ def _score(data: FloatArray, trial: Trial, params: FloatArray, threshold: float)
 def _nfa(residuals: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:
     """Log-10 NFA of one fitted model from its residuals (m, 1)."""
     chance = trial.chance.probability(trial.model, params[None], np.array([threshold]))
-    return float(trial.log_nfa(trial.held(residuals <= threshold, None), chance)[0])
+    return float(trial.log_nfa(trial.held(residuals <= threshold, None), chance, trial.chance.size)[0])

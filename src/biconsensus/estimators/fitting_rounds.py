@@ -135,14 +135,14 @@ class Confirmation:
             self.trial.model, candidate.params[None], np.array([candidate.threshold])
         )
         if self.trial.chance.rule == "background":
-            chance = np.array([((candidate.beside & left.quiet).sum() + 1) / (left.quiet.sum() + 1)])
+            chance = np.array([(candidate.beside & left.quiet).sum() / max(left.quiet.sum(), 1)])
         counted, among = candidate.inside & left.live, left.live
         if self.spot is not None and counted.any():
             dense = densest_spot(self.data, counted, self.spot * candidate.threshold)
             counted, among = counted & ~dense, among & ~dense
         weights = np.ones(len(self.data)) if self.trial.weights is None else self.trial.weights
         held = np.array([weights[counted].sum() - self.trial.left_out * weights.mean()])
-        return float(self.trial.log_nfa(held, chance, among, self.trial.left_out)[0])
+        return float(self.trial.log_nfa(held, chance, left.size, among, self.trial.left_out)[0])
 
 
 def _worth(found: Iterable[Found]) -> float:
@@ -174,6 +174,11 @@ class Remainder:
         self._held = np.asarray(self._weights @ witnesses.hits, np.float64)
         self._beside = witnesses.beside.sum(0)
 
+    @property
+    def size(self) -> float:
+        """Background points that are left; infinite where hit probabilities are not measured."""
+        return float(self.quiet.sum()) if self._trial.chance.rule == "background" else np.inf
+
     def set_aside(self, taken: Candidate) -> None:
         """Count no more what a model explains."""
         gone, still = np.flatnonzero(taken.inside & self.live), np.flatnonzero(taken.beside & self.quiet)
@@ -186,8 +191,8 @@ class Remainder:
         own = self.live[self._witnesses.samples].sum(1) if self._trial.left_out else 0
         chance = self._witnesses.chance
         if self._trial.chance.rule == "background":
-            chance = (self._beside + 1) / (self.quiet.sum() + 1)
-        nfa = self._trial.log_nfa(self._held, chance, self.live, own)
+            chance = self._beside / max(self.quiet.sum(), 1)
+        nfa = self._trial.log_nfa(self._held, chance, self.size, self.live, own)
         scores = np.full(self._witnesses.n_groups, np.inf)
         np.minimum.at(scores, self._witnesses.owner, nfa)
         return scores

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from biconsensus.acontrario import Background, log_binomial_tail, log_tests
+from biconsensus.acontrario import log_binomial_tail, log_tests
+from biconsensus.estimators.fitting_background import Background
 from biconsensus.estimators.fitting_hypotheses import Hypotheses, Screened, Trial, propose, screen
 from biconsensus.estimators.fitting_paper import confirm_as_paper
 from biconsensus.estimators.fitting_refit import settle
@@ -17,6 +18,7 @@ from biconsensus.sources.sampling import samples_needed
 
 _FEWEST, _MOST = 1000, 100_000
 _PILOT = 256
+_BACKGROUND = 4096
 
 
 class Search:
@@ -29,7 +31,8 @@ class Search:
         self.n_tested = self.n_kept = self.n_rounds = 0
         self._live, self._attempt = np.ones(len(data), bool), 1
         rule = "paper" if settings.mode == "paper" else settings.hits
-        self._chance = Background.of(model, data, settings.n_background, rng, rule)
+        n_points = settings.n_background or max(_BACKGROUND, 4 * min(len(data), settings.max_elements))
+        self._chance = Background.of(model, data, n_points, rng, rule)
 
     def run(self) -> list[Found]:
         """All models, in the order in which they are taken."""
@@ -83,7 +86,8 @@ class Search:
         params, threshold = (one.params, one.threshold) if end is None else end
         witness, reach = one.support[:1], one.reach[:1]
         hits = self.model.residuals(witness, left) <= reach
-        nfa = float(trial.log_nfa(trial.held(hits, None), self._chance.probability(self.model, witness, reach))[0])
+        chance = self._chance.probability(self.model, witness, reach)
+        nfa = float(trial.log_nfa(trial.held(hits, None), chance, self._chance.size)[0])
         if not nfa + one.toll < np.log10(self.settings.epsilon):
             return None
         verified = replace(one, params=params, threshold=threshold, log_nfa=nfa + one.toll)

@@ -8,8 +8,9 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biconsensus.acontrario import HIT_RULES, Background, log_tests
+from biconsensus.acontrario import log_tests
 from biconsensus.errors import InputError
+from biconsensus.estimators.fitting_background import HIT_RULES, Background
 from biconsensus.estimators.fitting_hypotheses import Trial, propose, screen
 from biconsensus.models import get_model
 from biconsensus.protocols import FloatArray, Model
@@ -41,7 +42,7 @@ class Settings:
     detection: float
     max_elements: int
     max_rounds: int
-    n_background: int
+    n_background: int | None
     n_jobs: int | None
 
     @classmethod
@@ -71,8 +72,10 @@ def check_settings(settings: Settings, model: Model, data: FloatArray) -> Settin
     check_choice("preference", settings.preference, ["hard", "soft"])
     if settings.n_samples != "auto":
         check_count("n_samples", settings.n_samples)
-    for name in ("min_elements", "min_candidates", "max_elements", "max_rounds", "n_background"):
+    for name in ("min_elements", "min_candidates", "max_elements", "max_rounds"):
         check_count(name, getattr(settings, name))
+    if settings.n_background is not None:
+        check_count("n_background", settings.n_background)
     for name in ("epsilon", "screen_epsilon", "sigma", "dispersion"):
         value = getattr(settings, name)
         if value is not None and not (isinstance(value, Real) and 0 < float(value) < np.inf):
