@@ -28,6 +28,8 @@ logger = logging.getLogger("biconsensus")
 METHODS = ("auto", "greedy", "joint")
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
+MAJORITY = float("0.5")
+"""The default quorum; an object of its own, so that a quorum that was given can be told from the default."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def find_consensus(
     min_elements: int = 7,
     min_candidates: int = 4,
     overlap: bool = False,
-    quorum: float | Fraction | str = 0.5,
+    quorum: float | Fraction | str = MAJORITY,
     method: str = "auto",
     together: Iterable[Iterable[int]] | None = None,
     unassigned: str = "leave",
@@ -133,7 +135,7 @@ def find_consensus(
         "method": check_choice("method", method, METHODS),
         "unassigned": check_choice("unassigned", unassigned, UNASSIGNED),
         "stop": check_choice("stop", stop, STOPS),
-        "solver": solver,
+        "solver": ("vote" if joined.binary else "quantile") if solver == "auto" else solver,
         "n_jobs": n_jobs,
         "memory_limit": memory_limit,
     }
@@ -142,7 +144,8 @@ def find_consensus(
     values = None if weights is None else weigh(weights, joined)
     if quorum == "auto" or n_groups is not None:
         return _on_path(given, joined, values, quorum, n_groups, options)
-    settings = Settings(quorum=check_quorum(quorum), **options)
+    plain = "greedy" if method == "auto" else method
+    settings = Settings(**options | {"quorum": check_quorum(quorum), "method": plain})
     return solve(given, joined, settings, values)
 
 
@@ -152,7 +155,7 @@ def _on_path(
     """Let the quorum path choose."""
     from biconsensus.quorum import choose
 
-    if quorum != "auto" and quorum != 0.5:
+    if quorum != "auto" and quorum is not MAJORITY:
         raise InputError(f"n_groups={n_groups} picks its own quorum; drop quorum={quorum!r} or n_groups.")
     raise NotImplementedError(choose)
 
@@ -195,10 +198,8 @@ def _search(problem: PreferenceMatrix, settings: Settings) -> Extraction:
 
 def _greedy(problem: PreferenceMatrix, settings: Settings) -> Extraction:
     """Algorithm 1 with the chosen solver."""
-    name = settings.solver
-    if name == "auto":
-        name = "vote" if problem.binary else "quantile"
-    solver = get_solver(name, **({"n_jobs": settings.n_jobs} if name == "vote" else {}))
+    threads = {"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}
+    solver = get_solver(settings.solver, **threads)
     check_solver_memory(problem, solver, settings.memory_limit)
     solver.load(problem, settings.quorum)
     return bicluster(
