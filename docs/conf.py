@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "remove_config_comments": True,
     "min_reported_time": 5,
+    "capture_repr": (),
     "matplotlib_animations": False,
     "abort_on_example_error": False,
 }
