@@ -72,7 +72,9 @@ def test_save_and_inspect_agree(here: Callable[..., Any], labels_csv: Path, tmp_
 
 
 def test_cluster_finds_far_groups(here: Callable[..., Any], points_csv: Path, tmp_path: Path) -> None:
-    done = here("cluster", points_csv, "--truth", "kind", "--quorum", "0.4", "--seed", 3, "--json", "--report", "page.html")
+    done = here(
+        "cluster", points_csv, "--truth", "kind", "--quorum", "0.4", "--seed", 3, "--json", "--report", "page.html"
+    )
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert summary["groups"] == 3

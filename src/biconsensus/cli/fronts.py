@@ -32,7 +32,7 @@ def run_cluster(
 
     X, true, ids = point_table(path, id_column, truth)
     estimator = ConsensusClustering(checkpoint=resume, progress=False if output.quiet else None, **settings)
-    with output.working(f"clustering {X.shape[0]:,} elements"):
+    with output.working(f"clustering {X.shape[0]:,} elements", bar=True):
         estimator.fit(X)
     consensus = named(estimator.consensus_, ids)
     output.finish(consensus, truth=true, page={"title": f"Clusters of {path.name}", "X": X})
@@ -59,7 +59,7 @@ def run_communities(
         progress=False if output.quiet else None,
         **settings,
     )
-    with output.working(f"finding communities of {graph.n_nodes:,} nodes"):
+    with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True):
         estimator.fit(graph)
     true = None if truth is None else node_attribute(path, truth, graph.names)
     page = {"title": f"Communities of {path.name}", "graph": graph.adjacency}

@@ -43,18 +43,28 @@ class Output:
                 )
 
     @contextmanager
-    def working(self, what: str) -> Iterator[None]:
-        """Show what is running on a terminal, and collect the warnings of the library."""
+    def working(self, what: str, *, bar: bool = False) -> Iterator[None]:
+        """Show what is running on a terminal, and collect the warnings of the library.
+
+        With `bar` the work shows its own progress bar, which a second moving line would disturb.
+        """
         from biconsensus.errors import BiconsensusWarning
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", BiconsensusWarning)
-            with self._spinner(what):
+            with self._said(what) if bar else self._spinner(what):
                 yield
         for warning in caught:
             if str(warning.message) not in self.notes:
                 self.notes.append(str(warning.message))
+
+    @contextmanager
+    def _said(self, what: str) -> Iterator[None]:
+        """A plain line, only where somebody can see it."""
+        if not self.quiet and sys.stderr.isatty():
+            print(what, file=sys.stderr)
+        yield
 
     @contextmanager
     def _spinner(self, what: str) -> Iterator[None]:
