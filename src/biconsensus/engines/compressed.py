@@ -95,7 +95,7 @@ class Compressed:
 def index_of(cells: Cells, layout: Layout) -> RowIndex:
     """Index that numbers distinct rows as they stand."""
     index = RowIndex(layout.n_words)
-    index.number(cells.words(layout), np.arange(cells.shape[0]))
+    index.number(cells.words(layout), 0)
     index.renumber(index.ranks())
     return index
 
@@ -124,9 +124,7 @@ def merge_compressed(parts: Iterable[Compressed]) -> Compressed:
     for other in cells[1:]:
         layout = layout.joined(other.layout)
     index, starts = RowIndex(layout.n_words), np.cumsum([0, *(part.shape[0] for part in cells)])
-    numbers = [
-        index.number(part.words(layout), np.arange(start, start + part.shape[0])) for part, start in zip(cells, starts)
-    ]
+    numbers = [index.number(part.words(layout), int(start)) for part, start in zip(cells, starts)]
     ranks = index.ranks()
     counts = np.zeros(index.size, np.int64)
     for part, number in zip(parts, numbers):

@@ -86,7 +86,7 @@ def cluster_distributed(
     check_choice("strategy", strategy, STRATEGIES)
     parts = partitions(X)
     sizes = computed([dask_module().delayed(len)(part) for part in parts], client)
-    sample = check_finite(sample_rows(parts, sizes, n_sample, random_state, client))
+    sample = check_finite(sample_rows(parts, sizes, n_sample, child_seeds(random_state, 1)[0], client))
     runs = list(sources(sample) if callable(sources) else sources)
     seeds = child_seeds(random_state, len(runs))
     labelled, results = STRATEGIES[strategy](parts, sizes, sample, runs, seeds, n_jobs)
@@ -97,12 +97,12 @@ def cluster_distributed(
     return lazy(consensus, table), _with_labels(results, table.found)
 
 
-def sample_rows(parts: list[Any], sizes: list[int], wanted: int, random_state: Any, client: Any = None) -> FloatArray:
+def sample_rows(parts: list[Any], sizes: list[int], wanted: int, seed: int, client: Any = None) -> FloatArray:
     """(s, d) points drawn without repetition, in the order of the table; the draw does not depend on its partitions."""
     total = sum(sizes)
     if not total:
         raise InputError("X has 0 elements (axis 0); at least one is needed.")
-    chosen = np.sort(np.random.default_rng(random_state).choice(total, min(wanted, total), replace=False))
+    chosen = np.sort(np.random.default_rng(seed).choice(total, min(wanted, total), replace=False))
     starts = np.cumsum([0, *sizes])
     take = dask_module().delayed(_take)
     drawn = [

@@ -121,7 +121,7 @@ class DaskConsensus(Consensus):
 
 def _values_at(rows: NDArray[np.int32], values: NDArray[Any]) -> NDArray[Any]:
     """Value of the row of each element."""
-    return values[rows]
+    return np.take(values, rows)
 
 
 def _frame(part: Any, labels: NDArray[Any], backing: NDArray[Any], start: int) -> Any:

@@ -19,7 +19,7 @@ from biconsensus.engines.rows import Numbers, RowIndex
 from biconsensus.errors import InputError
 from biconsensus.protocols import IntArray
 
-BLOCK_BYTES = 5 << 19
+BLOCK_BYTES = 1 << 22
 """Rows that are hashed together: a few megabytes, so that every pass over them stays in the cache."""
 SEGMENT = 1 << 19
 """Rows that one thread takes at a time."""
@@ -89,6 +89,33 @@ def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) ->
     numbering.add(Cells(_as_table(columns)))
     index, _, groups = numbering.finish()
     return index.first.copy(), groups
+
+
+def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[NDArray[Any], Numbers]:
+    """Distinct rows of a table of integer columns, in order of appearance, and the distinct row of each row.
+
+    Parameters
+    ----------
+    columns, n_jobs
+        As in `group_columns`.
+
+    Returns
+    -------
+    cells : (r, c) int array
+        The distinct rows, in the smallest type that all columns share.
+    groups : (m,) int32 array
+        The distinct row of each row.
+
+    Examples
+    --------
+    >>> cells, groups = distinct_cells([np.array([7, 7, 3, 7]), np.array([0, 1, 0, 0])])
+    >>> cells.tolist(), groups.tolist()
+    ([[7, 0], [7, 1], [3, 0]], [0, 1, 2, 0])
+    """
+    numbering = Numbering(columns[0].size, n_jobs)
+    numbering.add(Cells(_as_table(columns)))
+    index, layout, groups = numbering.finish()
+    return np.asarray(Cells.from_words(index.rows, layout).values), groups
 
 
 def pool_from_stream(
@@ -165,12 +192,14 @@ class Numbering:
     def _number(self, cells: Cells, layout: Layout, where: slice) -> int:
         """Number one segment with an idle index; which one it was."""
         k = self._idle.get()
-        index = self._indexes[k].setdefault(layout, RowIndex(layout.n_words))
+        if layout not in self._indexes[k]:
+            self._indexes[k][layout] = RowIndex(layout.n_words)
+        index = self._indexes[k][layout]
         step = max(1, BLOCK_BYTES // (8 * layout.n_words))
         for start in range(0, cells.shape[0], step):
             stop = min(start + step, cells.shape[0])
-            places = np.arange(where.start + start, where.start + stop)
-            self._rows[places[0] : places[-1] + 1] = index.number(cells.part(start, stop).words(layout), places)
+            rows = slice(where.start + start, where.start + stop)
+            self._rows[rows] = index.number(cells.part(start, stop).words(layout), rows.start)
         self._idle.put(k)
         return k
 
@@ -186,7 +215,7 @@ class Numbering:
         for where, old, done in self._parts:
             numbers = renumbered[done.result() if isinstance(done, Future) else done, old]
             new = ranks if numbers is None else ranks[numbers]
-            self._rows[where] = new[self._rows[where]]
+            self._rows[where] = np.take(new, self._rows[where])
         whole.renumber(ranks)
         return whole, layout, self._rows[: self._size]
 

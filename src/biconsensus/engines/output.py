@@ -46,7 +46,7 @@ def labels_in_chunks(consensus: Consensus, size: int = ROWS) -> Iterator[NDArray
         return
     every = np.arange(pool.rows.shape[0])
     rows = replace(consensus, pool=replace(pool, inverse=every, ids=None), row_of=every).labels.astype(np.int32)
-    yield from (rows[pool.inverse[start : start + size]] for start in range(0, pool.inverse.size, size))
+    yield from (np.take(rows, pool.inverse[start : start + size]) for start in range(0, pool.inverse.size, size))
 
 
 def write_labels(

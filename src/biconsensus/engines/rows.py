@@ -51,7 +51,7 @@ class RowIndex:
         self._hashes = np.empty(1024, np.uint64)
         self._first = np.empty(1024, np.int64)
         self._strays: dict[bytes, int] = {}
-        self._set_slots(14)
+        self._set_slots(15)
 
     @property
     def rows(self) -> Words:
@@ -63,20 +63,23 @@ class RowIndex:
         """(r,) where each of them came first."""
         return self._first[: self.size]
 
-    def number(self, words: Words, places: IntArray | None = None) -> Numbers:
+    def number(self, words: Words, places: IntArray | int | None = None) -> Numbers:
         """(n,) numbers of rows (n, w).
 
         Parameters
         ----------
         words : (n, w) uint64 array
             Rows.
-        places : (n,) int array, optional
-            Where the rows stand in the whole table, rising: new rows are added. Without places they get the number -1.
+        places : (n,) int array or int, optional
+            Where the rows stand in the whole table, rising, or where the first of them stands: new rows are added.
+            Without places they get the number -1.
         """
         hashes = hash_words(words)
         slots = self._slots(hashes, 0)
-        numbers = self._number_at[slots]
-        found = (self._hash_at[slots] == hashes) & (numbers >= 0)
+        # np.take is several times faster than an index in brackets
+        numbers = np.take(self._number_at, slots)
+        found = np.take(self._hash_at, slots) == hashes
+        found &= numbers >= 0
         if not found.all():
             left = np.flatnonzero(~found)
             numbers[left] = self._probe(hashes, words, left, places)
@@ -87,7 +90,7 @@ class RowIndex:
         """Slot of each hash at one attempt."""
         return ((hashes * np.uint64(2 * attempt + 1)) >> np.uint64(64 - self._bits)).view(np.int64)
 
-    def _probe(self, hashes: Words, words: Words, left: IntArray, places: IntArray | None) -> Numbers:
+    def _probe(self, hashes: Words, words: Words, left: IntArray, places: IntArray | int | None) -> Numbers:
         """Numbers of the rows `left`, which did not find themselves at the first attempt."""
         numbers = np.full(left.size, -1, np.int32)
         todo, attempt = np.arange(left.size), 0
@@ -104,12 +107,12 @@ class RowIndex:
             todo = todo[~(mine | free)] if places is None else todo[~mine]
             attempt += 1
             if places is not None and LOAD * self.size > self._hash_at.size:
-                self._set_slots(self._bits + 2)
+                self._set_slots(self._bits + 3)
                 attempt = 0
         return numbers
 
     def _settle(
-        self, hashes: Words, slots: IntArray, free: IntArray, words: Words, rows: IntArray, places: IntArray
+        self, hashes: Words, slots: IntArray, free: IntArray, words: Words, rows: IntArray, places: IntArray | int
     ) -> None:
         """Give free slots to the rows that want them: the first row of a slot, if several do."""
         # assignments are in order, so that the last one stays: backwards, the first row does
@@ -118,7 +121,7 @@ class RowIndex:
         winners = free[self._number_at[slots[free]] == -2 - free]
         added = rows[winners]
         self._hash_at[slots[winners]] = hashes[winners]
-        self._number_at[slots[winners]] = self._append(words[added], hashes[winners], places[added])
+        self._number_at[slots[winners]] = self._append(words[added], hashes[winners], _at(places, added))
 
     def _append(self, rows: Words, hashes: Words, first: IntArray) -> Numbers:
         """Store new distinct rows; their numbers."""
@@ -139,26 +142,28 @@ class RowIndex:
         self._hash_at = np.zeros(1 << bits, np.uint64)
         self._number_at = np.full(1 << bits, -1, np.int32)
         # rows that share a hash with an earlier one are found by their content alone
-        strays = np.fromiter(self._strays.values(), np.int64, len(self._strays))
-        todo, attempt = np.setdiff1d(np.arange(self.size), strays), 0
+        by_hash = np.ones(self.size, bool)
+        by_hash[list(self._strays.values())] = False
+        todo, attempt = np.flatnonzero(by_hash), 0
         while todo.size:
-            slots = self._slots(self._hashes[todo], attempt)
+            hashes = self._hashes[todo]
+            slots = self._slots(hashes, attempt)
             free = np.flatnonzero(self._number_at[slots] < 0)
             self._number_at[slots[free]] = todo[free]
-            settled = free[self._number_at[slots[free]] == todo[free]]
-            self._hash_at[slots[settled]] = self._hashes[todo[settled]]
-            todo, attempt = np.delete(todo, settled), attempt + 1
+            settled = self._number_at[slots] == todo
+            self._hash_at[slots[settled]] = hashes[settled]
+            todo, attempt = todo[~settled], attempt + 1
 
-    def _check(self, numbers: Numbers, words: Words, places: IntArray | None) -> None:
+    def _check(self, numbers: Numbers, words: Words, places: IntArray | int | None) -> None:
         """Compare all rows with those of their numbers; one that differs goes by its content, in place."""
-        known = self._rows[numbers]
+        known = np.take(self._rows, numbers, axis=0, mode="clip")
         if np.array_equal(known, words):
             return
         for k in np.flatnonzero((known != words).any(axis=1) & (numbers >= 0)):
             content = words[k].tobytes()
             if content not in self._strays and places is not None:
                 row = words[k : k + 1]
-                self._strays[content] = int(self._append(row, hash_words(row), places[k : k + 1])[0])
+                self._strays[content] = int(self._append(row, hash_words(row), _at(places, np.array([k])))[0])
             numbers[k] = self._strays.get(content, -1)
 
     def absorb(self, rows: Words, first: IntArray) -> Numbers:
@@ -177,7 +182,12 @@ class RowIndex:
         """Give each row k the number ranks[k], a permutation."""
         order = np.argsort(ranks)
         for name in ("_rows", "_hashes", "_first"):
-            setattr(self, name, getattr(self, name)[order])
+            setattr(self, name, np.take(getattr(self, name), order, axis=0))
         self._strays = {content: int(ranks[k]) for content, k in self._strays.items()}
         taken = self._number_at >= 0
         self._number_at[taken] = ranks[self._number_at[taken]]
+
+
+def _at(places: IntArray | int, rows: IntArray) -> IntArray:
+    """Where some of the rows stand."""
+    return places + rows if isinstance(places, int) else places[rows]
