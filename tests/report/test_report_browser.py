@@ -160,9 +160,13 @@ def inked(page: Any) -> int:
     )
 
 
-def test_printing_hides_the_tools(open_report: Callable[..., Any], blobs: Any) -> None:
-    page = open_report(blobs[0]).page
-    page.emulate_media(media="print")
+def test_print_is_dark_on_white_without_tools(open_report: Callable[..., Any], blobs: Any) -> None:
+    page = open_report(blobs[0], dark=True).page
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    corner = "[...document.getElementById('after').getContext('2d').getImageData(17, 0, 1, 1).data]"
+    assert page.evaluate(corner) == [255, 255, 255, 255]
+    assert texts(page, "#groups tbody td:first-child")[0] == "group 0"
     assert not page.locator("#theme").is_visible()
     assert not page.locator("#elements input").is_visible()
     assert page.locator("#groups table").is_visible()

@@ -100,5 +100,5 @@ at("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = dark ? "light" : "dark";
   state.redraw.forEach((redraw) => redraw());
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.redraw.forEach((redraw) => redraw()));
+for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", () => state.redraw.forEach((redraw) => redraw()));
 document.body.dataset.ready = "yes";
