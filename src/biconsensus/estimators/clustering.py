@@ -34,8 +34,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Share of the candidates behind a group that must hold an element. 1/2 is a majority; lower merges.
     method : {"auto", "greedy", "joint"}, default="joint"
         Groups one by one (Algorithm 1 of the paper), or all at once.
-    n_clusters : int or None, default=None
-        Number of groups wanted; None finds it. Not together with a number as `quorum`.
+    n_groups : int or None, default=None
+        Number of groups wanted, picked along the quorum; None finds it.
     weights : str, callable, (c,) array or None, default=None
         Weight of each base clustering, or a rule for the weights of their groups.
     together : list of lists of int or None, default=None
@@ -96,7 +96,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         min_candidates: int = 4,
         quorum: float | str = 0.15,
         method: str = "joint",
-        n_clusters: int | None = None,
+        n_groups: int | None = None,
         weights: Any = None,
         together: Any = None,
         unassigned: str = "nearest",
@@ -114,7 +114,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.min_candidates = min_candidates
         self.quorum = quorum
         self.method = method
-        self.n_clusters = n_clusters
+        self.n_groups = n_groups
         self.weights = weights
         self.together = together
         self.unassigned = unassigned
@@ -226,11 +226,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             pool.clean() if self.clean else pool,
             min_elements=self.min_elements,
             min_candidates=self.min_candidates,
-            quorum=self.quorum,
+            quorum=self.quorum if self.n_groups is None else "auto",
             method=self.method,
             together=self.together,
             unassigned=self.unassigned,
-            n_groups=self.n_clusters,
+            n_groups=self.n_groups,
             stop=self.stop,
             solver=self.solver,
             n_jobs=self.n_jobs,

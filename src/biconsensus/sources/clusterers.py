@@ -78,11 +78,16 @@ class FunctionSource:
 
     def __call__(self, data: Any, seed: int) -> Any:
         """Whatever the function returns: (m,) labels or (m, g) memberships."""
+        return self.function(data, seed) if self._takes_seed() else self.function(data)
+
+    def _takes_seed(self) -> bool:
+        """Whether a second argument is asked for, or one is called seed."""
         try:
-            n_taken = len(inspect.signature(self.function).parameters)
+            taken = inspect.signature(self.function).parameters.values()
         except ValueError:
-            n_taken = 1
-        return self.function(data, seed) if n_taken >= 2 else self.function(data)
+            return False
+        needed = [p for p in taken if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return len(needed) >= 2 or (len(taken) >= 2 and list(taken)[1].name == "seed")
 
 
 def as_sources(estimators: Iterable[Any]) -> list[NamedSource]:
