@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.free import available
 from biconsensus.protocols import Solver
 from biconsensus.validation import check_memory
 
 DENSE_COPIES = 8
 """Dense (r, q) arrays that the factorisation solvers hold at once, with room to spare."""
-
-
-def available() -> int | None:
-    """Bytes of memory that the machine has free, where it tells."""
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 def solver_memory(problem: PreferenceMatrix, solver: Solver) -> int:
@@ -27,7 +18,7 @@ def solver_memory(problem: PreferenceMatrix, solver: Solver) -> int:
         from biconsensus.solvers.ballot import BLOCK
         from biconsensus.solvers.vote import BATCH
 
-        return 40 * problem.entries.nnz + BATCH * (24 * min(rows, BLOCK) + 48 * columns + rows // 8)
+        return 40 * int(problem.entries.nnz) + BATCH * (24 * min(rows, BLOCK) + 48 * columns + rows // 8)
     return DENSE_COPIES * 8 * rows * columns
 
 

@@ -18,12 +18,12 @@ from biconsensus.core.build import Provenance
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.errors import FileFormatError
+from biconsensus.free import available
 
 FORMAT = "biconsensus"
 VERSION = 1
-MAX_RATIO = 2000
-"""Largest ratio of unpacked to packed size; more is a zip bomb."""
-MAX_META = 1 << 28
+MAX_RATIO = 1200
+"""Largest ratio of unpacked to packed size; deflate cannot do more, so more is a forged entry."""
 
 
 def save(result: Consensus, path: Path) -> None:
@@ -113,14 +113,15 @@ def load(path: Path) -> Consensus:
 
 
 def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
-    """Only plain names, and sizes that the file can hold."""
+    """Only plain names, and sizes that the file can hold and the machine can read."""
     for entry in archive.infolist():
         if "/" in entry.filename or "\\" in entry.filename or not entry.filename.endswith((".npy", ".json")):
             raise FileFormatError(f"{path} holds a part that does not belong there: {entry.filename!r}.")
-        if entry.file_size > MAX_RATIO * max(entry.compress_size, 1) or (
-            entry.filename == "meta.json" and entry.file_size > MAX_META
-        ):
+        if entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
             raise FileFormatError(f"{path} would unpack {entry.filename!r} to {entry.file_size} bytes; refused.")
+    total, limit = sum(entry.file_size for entry in archive.infolist()), available()
+    if limit is not None and total > limit:
+        raise FileFormatError(f"{path} would unpack to {total} bytes, but only {limit} are free; refused.")
 
 
 def _check_meta(meta: Any, path: Path) -> None:

@@ -59,7 +59,7 @@ class VoteSolver:
     >>> solver = VoteSolver()
     >>> solver.load(problem, Fraction(1, 2))
     >>> solver.best_block(np.ones(3, bool), np.ones(4, bool), 1, 1).gain
-    4.0
+    3.5
     """
 
     def __init__(self, n_jobs: int | None = None) -> None:
