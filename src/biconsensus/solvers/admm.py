@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import svds
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import ConvergenceWarning, InputError
 from biconsensus.protocols import Block, BoolArray, FloatArray
-from biconsensus.solvers.factors import block_of_factors, dense, live_matrix, require_majority, require_seen
+from biconsensus.solvers.factors import (
+    block_of_factors,
+    dense,
+    leading_triplets,
+    live_matrix,
+    require_majority,
+    require_seen,
+)
 
 
 class AdmmSolver:
@@ -193,16 +199,9 @@ def _iterate(
 
 def _svd_start(A: FloatArray, rank: int, s: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Absolute values of the leading singular triplets of the matrix with its rows repeated."""
-    repeated = np.sqrt(s) * A
-    left: Any
-    right: Any
-    if min(A.shape) <= 10 * rank + 100 or not A.any():
-        full = np.linalg.svd(repeated, full_matrices=False)
-        left, values, right = full[0][:, :rank], full[1][:rank], full[2][:rank]
-    else:
-        left, values, right = svds(repeated, k=rank, v0=np.ones(min(A.shape)))
-    root: FloatArray = np.sqrt(values).astype(np.float64)
-    return np.abs(left) / np.sqrt(s) * root, np.abs(right) * root[:, None]
+    left, values, right = leading_triplets(np.sqrt(s) * A, rank)
+    root = np.sqrt(values)
+    return left / np.sqrt(s) * root, right * root[:, None]
 
 
 def _shrink(matrix: FloatArray, threshold: float) -> FloatArray:

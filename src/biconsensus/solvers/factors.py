@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.sparse.linalg import svds
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import InputError, TooLargeError
@@ -33,6 +34,17 @@ def dense(matrix: csr_array, solver: str) -> FloatArray:
             f"distinct columns, more than {DENSE_LIMIT} entries. Use solver='vote', which works on the non-zeros."
         )
     return np.asarray(matrix.toarray(), dtype=np.float64)
+
+
+def leading_triplets(matrix: csr_array | FloatArray, rank: int = 1) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Leading singular triplets, the factors in absolute values: (m, rank), (rank,) and (rank, n)."""
+    if min(matrix.shape) <= 10 * rank + 100:
+        full = np.linalg.svd(matrix if isinstance(matrix, np.ndarray) else matrix.toarray(), full_matrices=False)
+        return np.abs(full[0][:, :rank]), full[1][:rank], np.abs(full[2][:rank])
+    # a fixed first vector keeps the answer the same in every run
+    left, values, right = svds(matrix, k=rank, v0=np.ones(min(matrix.shape)))
+    order = np.argsort(-values, kind="stable")
+    return np.abs(left[:, order]), values[order], np.abs(right[order])
 
 
 def require_seen(problem: PreferenceMatrix, solver: str) -> None:
@@ -105,7 +117,8 @@ def block_of_factors(
         return None
     if problem.binary:
         return Block(rows, columns, problem.gain(rows, columns, quorum))
-    return Block(rows, columns, factor_gain(problem, x, y / problem.weights, quorum))
+    z = np.divide(y, problem.weights, out=np.zeros_like(y), where=columns)
+    return Block(rows, columns, factor_gain(problem, x, z, quorum))
 
 
 def _without_negligible(factor: FloatArray) -> FloatArray:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import block_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import svds
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
-from biconsensus.solvers.factors import block_of_factors, live_matrix, require_seen
+from biconsensus.solvers.factors import block_of_factors, leading_triplets, live_matrix, require_seen
 
 
 class FrobeniusSolver:
@@ -93,19 +92,10 @@ def leading_pair(matrix: csr_array) -> tuple[FloatArray, float, FloatArray]:
         if best is not None and np.sqrt(energy[c]) <= best[0]:
             break
         part = matrix[component[:n_rows] == c][:, component[n_rows:] == c]
-        left, value, right = _triplet(csr_array(part))
-        if best is None or value > best[0]:
-            best = (value, int(c), left, right)
+        left, values, right = leading_triplets(csr_array(part))
+        if best is None or values[0] > best[0]:
+            best = (float(values[0]), int(c), left[:, 0], right[0])
     assert best is not None
     u, v = np.zeros(n_rows), np.zeros(matrix.shape[1])
     u[component[:n_rows] == best[1]], v[component[n_rows:] == best[1]] = best[2], best[3]
     return u, best[0], v
-
-
-def _triplet(matrix: csr_array) -> tuple[FloatArray, float, FloatArray]:
-    """Leading singular triplet in absolute values."""
-    if min(matrix.shape) <= 100:
-        left, values, right = np.linalg.svd(matrix.toarray(), full_matrices=False)
-    else:
-        left, values, right = svds(matrix, k=1, v0=np.ones(min(matrix.shape)))
-    return np.abs(left[:, 0]), float(values[0]), np.abs(right[0])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from scipy.sparse.linalg import svds
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, FloatArray
-from biconsensus.solvers.factors import block_of_factors, dense, live_matrix, require_seen
+from biconsensus.solvers.factors import block_of_factors, dense, leading_triplets, live_matrix, require_seen
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -151,12 +150,8 @@ def sparse_pair(
 
 def leading_right(A: FloatArray, counts: FloatArray) -> FloatArray:
     """Leading right singular vector of the matrix with its rows repeated, in absolute values."""
-    repeated = np.sqrt(counts)[:, None] * A
-    small = min(A.shape) <= 100
-    right: FloatArray = (
-        np.linalg.svd(repeated, full_matrices=False)[2] if small else svds(repeated, k=1, v0=np.ones(min(A.shape)))[2]
-    )
-    return np.asarray(np.abs(right[0]))
+    right: FloatArray = leading_triplets(np.sqrt(counts)[:, None] * A)[2][0]
+    return right
 
 
 def _bounded(values: FloatArray, counts: FloatArray, bound: float) -> FloatArray:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from hashlib import blake2b
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import svds
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
-from biconsensus.solvers.factors import admissible, factor_gain, live_matrix
+from biconsensus.solvers.factors import admissible, factor_gain, leading_triplets, live_matrix
 
 HALF = Fraction(1, 2)
 GUARD = 1e-12
@@ -109,13 +109,12 @@ class QuantileSolver:
     def _svd_start(self, rows: BoolArray, columns: BoolArray) -> Iterator[FloatArray]:
         """Right singular vector of the live matrix, in absolute values."""
         matrix, counts = live_matrix(self._problem, rows, columns)
-        if min(matrix.shape) < 2 or not matrix.nnz:
+        if not matrix.nnz:
             return
         matrix.data = matrix.data * np.repeat(np.sqrt(counts), np.diff(matrix.indptr))
-        # a fixed first vector keeps the answer the same in every run
-        vector = svds(matrix, k=1, v0=np.ones(min(matrix.shape)))[2][0]
-        z = np.zeros(columns.size)
-        z[columns] = np.abs(vector) / self._problem.weights[columns]
+        z, weights = np.zeros(columns.size), self._problem.weights[columns]
+        vector = leading_triplets(matrix)[2][0]
+        z[columns] = np.divide(vector, weights, out=np.zeros_like(vector), where=weights > 0)
         yield np.where(z > 1e-9 * z.max(), z, 0.0)
 
     def _descend(
@@ -125,7 +124,7 @@ class QuantileSolver:
         x = np.zeros(rows.size)
         own: set[bytes] = set()
         for _ in range(self.max_iter):
-            key = z.tobytes()
+            key = blake2b(z.tobytes(), digest_size=16).digest()
             if key in visited or not z.any():
                 return None
             if key in own:
