@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import FloatArray, IntArray
 
+CHUNK = 10_000_000
+"""Scores of rows in groups that are held at once."""
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 
@@ -57,36 +59,34 @@ class Votes:
         transposed.data = transposed.data * self.problem.counts[transposed.indices]
         return transposed
 
-    def row_scores(self, columns: IntArray) -> csr_array:
-        """(r, T) gain of each row in each group of columns that contains it somewhere."""
+    def row_scores(self, columns: IntArray, part: slice = slice(None)) -> FloatArray:
+        """(r, T) gain of each row of a part in each group of columns."""
         n_groups = int(columns.max(initial=-1)) + 1
+        member = np.zeros((self.n_columns, n_groups))
         inside = np.flatnonzero(columns >= 0)
-        groups = columns[inside]
-        shape = (self.n_columns, n_groups)
-        scores = csr_array(self.entries @ csr_array((self.praise[inside], (inside, groups)), shape=shape))
-        asked = np.bincount(groups, self.tolls[inside], minlength=n_groups)
+        member[inside, columns[inside]] = 1.0
+        asked = member * self.tolls[:, None]
+        scores: FloatArray = self.entries[part] @ (member * self.praise[:, None])
+        scores -= asked.sum(axis=0)
         if self.problem.unseen is not None and self.problem.view is not None:
-            shape = (self.problem.unseen.shape[1], n_groups)
-            by_view = csr_array((self.tolls[inside], (self.problem.view[inside], groups)), shape=shape)
-            scores = csr_array(scores + self.problem.unseen.astype(np.float64) @ by_view)
-        scores.data -= asked[scores.indices]
-        scores.sort_indices()
+            by_view = np.zeros((self.problem.unseen.shape[1], n_groups))
+            np.add.at(by_view, self.problem.view, asked)
+            scores += self.problem.unseen[part].astype(np.float64) @ by_view
         return scores
 
     def best_rows(self, columns: IntArray) -> tuple[IntArray, float]:
         """(r,) best group of each row (-1 where none gains), and the total gain."""
-        scores = self.row_scores(columns)
-        filled = np.flatnonzero(np.diff(scores.indptr))
-        rows = np.full(scores.shape[0], -1)
-        if filled.size == 0:
-            return rows, 0.0
-        top = np.maximum.reduceat(scores.data, scores.indptr[filled])
-        ties = np.flatnonzero(scores.data == np.repeat(top, np.diff(scores.indptr)[filled]))
-        owner = np.searchsorted(scores.indptr, ties, side="right") - 1
-        _, first = np.unique(owner, return_index=True)
-        gains = top > 0
-        rows[filled[gains]] = scores.indices[ties[first]][gains]
-        return rows, float(self.problem.counts[filled[gains]] @ top[gains])
+        n_rows, n_groups = self.entries.shape[0], int(columns.max(initial=-1)) + 1
+        rows, total = np.full(n_rows, -1), 0.0
+        step = max(1, CHUNK // max(1, n_groups))
+        for begin in range(0, n_rows if n_groups else 0, step):
+            part = slice(begin, begin + step) if step < n_rows else slice(None)
+            scores = self.row_scores(columns, part)
+            best = scores.argmax(axis=1)
+            top = scores[np.arange(best.size), best]
+            rows[part] = np.where(top > 0, best, -1)
+            total += float(self.problem.counts[part] @ np.maximum(top, 0.0))
+        return rows, total
 
     def column_scores(self, rows: IntArray, n_groups: int) -> FloatArray:
         """(q, T) gain of each column in each group of rows."""
@@ -100,6 +100,15 @@ class Votes:
             asked = asked - (self.unseen_by_view @ member).toarray()[self.problem.view]
         scores: FloatArray = self.praise[:, None] * held - self.tolls[:, None] * asked
         return scores
+
+    def overlaps(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """(k, k) elements that each two of these columns share inside these rows."""
+        inner = self.entries[rows]
+        weighted = inner.copy()
+        weighted.data = weighted.data * np.repeat(self.problem.counts[rows], np.diff(weighted.indptr))
+        # picking columns of the small dense product is far cheaper than picking them in the sparse factor
+        shared: FloatArray = (inner.T @ weighted).toarray()[np.ix_(columns, columns)]
+        return shared
 
     def best_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), groups without columns left out."""
@@ -121,21 +130,6 @@ class Votes:
                 return (consecutive(changed), total) if total == value else (columns, value)
             columns, value = changed, total
         return columns, value
-
-    def dense_scores(self, columns: IntArray) -> FloatArray:
-        """(r, T) gain of every row in every group, also of those that contain it nowhere."""
-        n_groups = int(columns.max(initial=-1)) + 1
-        member = np.zeros((self.n_columns, n_groups))
-        inside = np.flatnonzero(columns >= 0)
-        member[inside, columns[inside]] = 1.0
-        scores: FloatArray = self.entries @ (member * self.praise[:, None])
-        asked = member * self.tolls[:, None]
-        scores = scores - asked.sum(axis=0)
-        if self.problem.unseen is not None and self.problem.view is not None:
-            by_view = np.zeros((self.problem.unseen.shape[1], n_groups))
-            np.add.at(by_view, self.problem.view, asked)
-            scores = scores + self.problem.unseen.astype(np.float64) @ by_view
-        return scores
 
 
 def consecutive(groups: IntArray) -> IntArray:

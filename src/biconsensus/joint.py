@@ -92,7 +92,7 @@ def climb(votes: Votes, columns: IntArray, steps: Sequence[Step]) -> tuple[IntAr
 
 def covers(votes: Votes) -> Iterator[IntArray]:
     """Starts: the columns of one source after the other, what it leaves bare covered by the next."""
-    yield votes.best_columns(_peaks(votes))
+    yield votes.best_columns(peaks(votes))
     sources = votes.problem.backers.indices[votes.problem.backers.indptr[:-1]]
     n_sources = votes.problem.backers.shape[1]
     sizes = votes.entries_by_column.sum(axis=1)
@@ -116,7 +116,7 @@ def _covered(votes: Votes, order: IntArray) -> IntArray:
     return consecutive(rows)
 
 
-def _peaks(votes: Votes) -> IntArray:
+def peaks(votes: Votes) -> IntArray:
     """(r,) the most frequent rows, each a group of its own."""
     rows = np.full(votes.entries.shape[0], -1)
     top = np.argsort(-votes.problem.counts, kind="stable")[:N_PEAKS]
@@ -159,10 +159,7 @@ def divided(votes: Votes, columns: IntArray) -> IntArray:
         of_group, members = np.flatnonzero(columns == t), np.flatnonzero(rows == t)
         if of_group.size < 2 or members.size < 2:
             continue
-        inner = votes.entries[members][:, of_group]
-        weighted = inner.copy()
-        weighted.data = weighted.data * np.repeat(votes.problem.counts[members], np.diff(weighted.indptr))
-        shared = (inner.T @ weighted).toarray()
+        shared = votes.overlaps(members, of_group)
         held, size = shared.diagonal(), votes.problem.counts[members].sum()
         praise, tolls = votes.praise[of_group][:, None], votes.tolls[of_group][:, None]
         near = praise * shared - tolls * held
@@ -182,7 +179,7 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
         return columns
     columns = columns.copy()
     counts = votes.problem.counts.astype(np.float64)
-    scores = np.column_stack([votes.dense_scores(columns), np.zeros((n_rows, 2))])
+    scores = np.column_stack([votes.row_scores(columns), np.zeros((n_rows, 2))])
     by_column = votes.problem.by_column
     for j in range(votes.n_columns):
         vote = np.full(n_rows, -votes.tolls[j])

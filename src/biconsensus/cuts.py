@@ -1,0 +1,105 @@
+"""Groups at one quorum of the path: found, finished, joined to fewer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from biconsensus.bipartite import Votes
+from biconsensus.core.pool import TRIVIAL_SHARE
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.granularity import certainty, nearest, relation
+from biconsensus.joint import climb, divided, merged, peaks
+from biconsensus.protocols import Block, IntArray
+
+SAME_GROUP = 0.75
+"""Jaccard index above which groups of neighbouring places are one group that lives on."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The groups at one quorum."""
+
+    quorum: Fraction
+    blocks: tuple[Block, ...]
+    """Groups of the minimum sizes, largest gain first."""
+    labels: IntArray
+    """(r,) group of each distinct row, left-overs with the nearest group; -1 where no group's candidates hold it."""
+    columns: IntArray
+    """(q,) group of each column before small groups were left out; where the next search starts."""
+    score: float
+    """How well the groups fit the pool; larger is better."""
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return len(self.blocks)
+
+
+def weighted(problem: PreferenceMatrix) -> PreferenceMatrix:
+    """The same problem, candidates weighted by certainty, trivial ones by zero."""
+    sizes = problem.counts @ problem.entries
+    seen = np.full(sizes.size, float(problem.counts.sum()))
+    if problem.unseen is not None and problem.view is not None:
+        seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.view]
+    useful = (sizes > 0) & (sizes < TRIVIAL_SHARE * seen)
+    return replace(problem, weights=np.where(useful, problem.weights * certainty(problem), 0.0))
+
+
+def cut_at(
+    problem: PreferenceMatrix, quorum: Fraction, start: IntArray | None, sizes: tuple[int, int], precision: float
+) -> Cut:
+    """Groups at one quorum, grown from a start and from the most frequent rows."""
+    votes = Votes.at_quorum(problem, quorum)
+    starts = [votes.best_columns(peaks(votes))] + ([] if start is None else [start])
+    columns = max((climb(votes, s, (merged, divided)) for s in starts), key=lambda answer: answer[1])[0]
+    rows, _ = votes.best_rows(columns)
+    blocks = []
+    for t in range(int(columns.max(initial=-1)) + 1):
+        of_rows, of_columns = rows == t, columns == t
+        if problem.n_elements(of_rows) >= sizes[0] and problem.n_sources(of_columns) >= sizes[1]:
+            blocks.append(Block(of_rows, of_columns, problem.gain(of_rows, of_columns, quorum)))
+    return _finished(problem, quorum, blocks, columns, precision)
+
+
+def _finished(
+    problem: PreferenceMatrix, quorum: Fraction, blocks: list[Block], columns: IntArray, precision: float
+) -> Cut:
+    """Order the groups, give left-overs to the nearest, and score."""
+    blocks = sorted(blocks, key=lambda b: (-b.gain, int(b.rows.argmax())))
+    labels = nearest(problem, blocks)
+    recall, exactness = relation(problem, labels)
+    return Cut(quorum, tuple(blocks), labels, columns, recall + precision * exactness)
+
+
+def joined(problem: PreferenceMatrix, cut: Cut, n_groups: int, precision: float) -> Cut:
+    """Join the two groups whose elements are together most often, on average, until so many are left."""
+    blocks = list(cut.blocks)
+    shape = (problem.shape[0], len(blocks))
+    members = np.zeros(shape)
+    for t, block in enumerate(blocks):
+        members[block.rows, t] = problem.counts[block.rows]
+    held, sizes = problem.entries.T @ members, members.sum(axis=0)
+    while len(blocks) > n_groups:
+        together = (held * problem.weights[:, None]).T @ held / np.outer(sizes, sizes)
+        np.fill_diagonal(together, -1.0)
+        a, b = sorted(divmod(int(together.argmax()), len(blocks)))
+        rows, columns = blocks[a].rows | blocks[b].rows, blocks[a].columns | blocks[b].columns
+        blocks[a] = Block(rows, columns, problem.gain(rows, columns, cut.quorum))
+        del blocks[b]
+        held[:, a] += held[:, b]
+        sizes[a] += sizes[b]
+        held, sizes = np.delete(held, b, axis=1), np.delete(sizes, b)
+    return _finished(problem, cut.quorum, blocks, cut.columns, precision)
+
+
+def successors(problem: PreferenceMatrix, here: Cut, there: Cut) -> IntArray:
+    """(T,) the group of the next place that is the same group, -1 for none."""
+    found = np.full(len(here), -1)
+    for t, block in enumerate(here.blocks):
+        for u, other in enumerate(there.blocks):
+            both = problem.n_elements(block.rows & other.rows)
+            if both >= SAME_GROUP * problem.n_elements(block.rows | other.rows):
+                found[t] = u
+    return found

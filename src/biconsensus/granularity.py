@@ -1,0 +1,171 @@
+"""What a pool says about candidates and groupings: certainty, spread of granularity, and fit, on distinct rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.protocols import Block, FloatArray, IntArray
+
+CERTAINTY_SCALE = 0.4
+"""Scale of the certainty of candidates, as published for locally weighted ensembles."""
+
+
+def certainty(problem: PreferenceMatrix, scale: float = CERTAINTY_SCALE) -> FloatArray:
+    """How certain the pool is of each column.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool.
+    scale : float
+        Small values punish uncertain candidates more.
+
+    Returns
+    -------
+    (q,) array
+        In (0, 1]: 1 for a column that no source cuts.
+
+    Notes
+    -----
+    ``exp(-H_j / (scale c))`` with H_j the entropy (bits) of column j over the candidates of each source that saw it,
+    summed over the c sources; what a source saw and put in no candidate is one more class.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 0]]))
+    >>> sorted(certainty(problem).round(3).tolist())
+    [0.287, 1.0, 1.0]
+    """
+    entries = problem.entries.astype(np.float64)
+    shared = (entries.T @ (entries * problem.counts[:, None])).toarray()
+    backers = problem.backers.astype(np.float64).toarray()
+    inside = shared @ backers
+    left = (problem.counts @ entries)[:, None] - inside
+    if problem.unseen is not None:
+        left = left - _unseen_by_source(problem, entries * problem.counts[:, None]).T
+    left = np.maximum(left, 0.0)
+    # entropy of parts x of a whole n: sum of -(x/n) log(x/n) = (n log n - sum of x log x) / n
+    whole = np.maximum(inside + left, 1e-12)
+    parts = _xlogx(shared) @ backers + _xlogx(left)
+    bits = np.maximum(_xlogx(whole) - parts, 0.0) / whole
+    result: FloatArray = np.exp(-bits.sum(axis=1) / (scale * backers.shape[1]))
+    return result
+
+
+def spread(problem: PreferenceMatrix) -> float:
+    """Standard deviation, over the sources, of the log effective number of groups.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool; sources without a column of positive weight are left out.
+
+    Returns
+    -------
+    float
+        0 for sources of one granularity.
+
+    Notes
+    -----
+    The effective number is 1 / P(two elements share a candidate of the source).
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 2, 3]]))
+    >>> round(spread(problem), 3)
+    0.347
+    """
+    _, same = _same_source(problem)
+    return float(np.std(np.log(same[same > 0])))
+
+
+def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
+    """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
+    labels = np.full(problem.shape[0], -1)
+    if not blocks:
+        return labels
+    held = problem.entries @ np.column_stack([np.where(block.columns, problem.weights, 0.0) for block in blocks])
+    found = held.max(axis=1) > 0
+    labels[found] = held[found].argmax(axis=1)
+    for t, block in enumerate(blocks):
+        labels[block.rows] = t
+    return labels
+
+
+def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]:
+    """Recall and precision, above chance, of a grouping against the sources.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool; sources without a column of positive weight are left out.
+    labels : (r,) array of int
+        Group of each row, -1 for none (each such element alone).
+
+    Returns
+    -------
+    recall, precision : float
+        P(same group | same candidate) - P(same group), and P(same candidate | same group) - P(same candidate),
+        averaged over the sources; 0 where there is no group or only one.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1]]))
+    >>> relation(problem, np.array([0, 1]))
+    (0.5, 0.5)
+    """
+    n_groups = int(labels.max(initial=-1)) + 1
+    if n_groups == 0:
+        return 0.0, 0.0
+    members = np.zeros((labels.size, n_groups))
+    inside = labels >= 0
+    members[inside, labels[inside]] = problem.counts[inside]
+    held: FloatArray = problem.entries.T @ members
+    used, same = _same_source(problem)
+    sizes = members.sum(axis=0) - _unseen_by_source(problem, members)[used]
+    total = problem.counts.sum() - _unseen_by_source(problem, problem.counts[:, None])[used, 0]
+    both = (held**2).sum(axis=1) @ _used_backers(problem)[:, used] / total**2
+    grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
+    recall = both / np.maximum(same, 1e-12) - grouped
+    return float(recall.mean()), float((both / grouped - same).mean())
+
+
+def _used_backers(problem: PreferenceMatrix) -> FloatArray:
+    """(q, c) sources behind each column that has a weight."""
+    used: FloatArray = problem.backers.astype(np.float64).toarray() * (problem.weights > 0)[:, None]
+    return used
+
+
+def _unseen_by_source(problem: PreferenceMatrix, members: Any) -> FloatArray:
+    """(c, k) how much of k row-wise amounts (r, k) each source did not see."""
+    n_sources = problem.backers.shape[1]
+    if problem.unseen is None or problem.view is None:
+        return np.zeros((n_sources, members.shape[1]))
+    view = np.zeros(n_sources, np.int64)
+    owner, source = problem.backers.nonzero()
+    view[source] = problem.view[owner]
+    lost = problem.unseen.T.astype(np.float64) @ members
+    found: FloatArray = (lost.toarray() if issparse(lost) else lost)[view]
+    return found
+
+
+def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:
+    """The sources in use, and for each the probability that two elements it saw share one of its candidates."""
+    backers = _used_backers(problem)
+    used = np.flatnonzero(backers.any(axis=0))
+    sizes = problem.counts @ problem.entries.astype(np.float64)
+    total = problem.counts.sum() - _unseen_by_source(problem, problem.counts[:, None])[used, 0]
+    return used, (sizes**2) @ backers[:, used] / np.maximum(total, 1.0) ** 2
+
+
+def _xlogx(x: FloatArray) -> FloatArray:
+    """x log2 x, 0 at 0."""
+    return x * np.log2(np.where(x > 0, x, 1.0))

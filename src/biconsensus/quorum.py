@@ -1,0 +1,243 @@
+"""The quorum path: groups for every quorum, and the choice of a place on it.
+
+The path is that of the joint method, with candidates weighted by how certain the pool is of them. The choice weighs two
+things against each other: that elements which a candidate holds together stay together, and that elements of one group
+are held together by candidates, both above chance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biconsensus.core.pool import Pool
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.cuts import Cut, cut_at, joined, successors, weighted
+from biconsensus.errors import MissingDependencyError, PoolWarning
+from biconsensus.granularity import spread
+from biconsensus.protocols import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUORUMS = tuple(
+    Fraction(n, 1000) for n in (900, 800, 650, 500, 400, 300, 220, 160, 120, 90, 65, 48, 35, 25, 18, 13, 9, 6)
+)
+"""Places of the path, from fine to coarse."""
+NARROW = 0.4
+"""Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
+PRECISION_WIDE, PRECISION_NARROW = 0.25, 0.5
+"""Weight of precision against recall; sources of many granularities cannot all be precise, so it counts less there."""
+
+
+@dataclass(frozen=True)
+class QuorumPath:
+    """Groups for every quorum, from fine to coarse.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
+    >>> path = QuorumPath.of(bc.Pool.from_labels(base), min_elements=2, min_candidates=2)
+    >>> len(path.best), len(path.at(0.02)), len(path.with_n_groups(3))
+    (4, 2, 3)
+    """
+
+    problem: PreferenceMatrix
+    """The pool, weighted; trivial candidates have weight zero."""
+    cuts: tuple[Cut, ...]
+    min_elements: int
+    min_candidates: int
+    precision: float
+    """Weight of precision in the scores."""
+
+    @classmethod
+    def of(
+        cls,
+        pool: Pool,
+        weights: FloatArray | None = None,
+        *,
+        min_elements: int = 7,
+        min_candidates: int = 4,
+        quorums: tuple[Fraction, ...] = QUORUMS,
+    ) -> QuorumPath:
+        """Trace the path of a pool.
+
+        Parameters
+        ----------
+        pool : Pool
+            The candidates.
+        weights : (n,) array, optional
+            Weights of the candidates in place of those of the pool; certainty multiplies them.
+        min_elements, min_candidates : int
+            Smallest group: elements, and distinct sources behind it.
+        quorums : tuple of Fraction
+            Places, in falling order.
+
+        Returns
+        -------
+        QuorumPath
+
+        Notes
+        -----
+        Each place starts from the answer of the one before and from the most frequent rows.
+        """
+        problem = weighted(PreferenceMatrix.from_pool(pool, weights))
+        sizes = min_elements, min_candidates
+        precision = PRECISION_NARROW if spread(problem) < NARROW else PRECISION_WIDE
+        cuts: list[Cut] = []
+        for quorum in quorums:
+            cuts.append(cut_at(problem, quorum, cuts[-1].columns if cuts else None, sizes, precision))
+        return cls(problem, tuple(cuts), min_elements, min_candidates, precision)
+
+    @property
+    def best(self) -> Cut:
+        """The place of the largest score; ties go to the quorum nearest to a majority."""
+        return max(self.cuts, key=lambda cut: (round(cut.score, 12), -abs(np.log(2 * float(cut.quorum)))))
+
+    def at(self, quorum: float | Fraction) -> Cut:
+        """Groups at any quorum; between two places the search starts from the finer one.
+
+        Parameters
+        ----------
+        quorum : float in (0, 1)
+            Where to cut.
+
+        Returns
+        -------
+        Cut
+        """
+        theta = Fraction(quorum).limit_denominator(10_000)
+        for cut in self.cuts:
+            if cut.quorum == theta:
+                return cut
+        finer = [cut.columns for cut in self.cuts if cut.quorum > theta]
+        sizes = self.min_elements, self.min_candidates
+        return cut_at(self.problem, theta, finer[-1] if finer else None, sizes, self.precision)
+
+    def with_n_groups(self, n_groups: int) -> Cut:
+        """The best place with this many groups, or the nearest finer one with groups joined.
+
+        Parameters
+        ----------
+        n_groups : int
+            Number of groups wanted.
+
+        Returns
+        -------
+        Cut
+            With fewer groups, and a warning, where no place has as many.
+        """
+        finest = max(self.cuts, key=len)
+        if len(finest) < n_groups:
+            warnings.warn(
+                f"n_groups={n_groups}: no quorum gives more than {len(finest)} groups; returning those. "
+                "Add sources with more groups, or lower min_elements or min_candidates.",
+                PoolWarning,
+                stacklevel=2,
+            )
+            return finest
+        exact = [cut for cut in self.cuts if len(cut) == n_groups]
+        finer = [joined(self.problem, cut, n_groups, self.precision) for cut in self.cuts if len(cut) > n_groups]
+        return max(exact + finer, key=lambda cut: cut.score)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One line for each group of each place, for a ribbon or a tree.
+
+        Returns
+        -------
+        DataFrame
+            quorum, group, n_elements, gain, parent (group of the next coarser place that holds most of it, -1 for
+            none), lifetime (range of log quorum over which the group lives), score of the place.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingDependencyError.of("pandas", "tables") from error
+        lifetimes = self.lifetimes()
+        lines: list[dict[str, Any]] = []
+        for k, cut in enumerate(self.cuts):
+            coarser = self.cuts[k + 1].labels if k + 1 < len(self.cuts) else np.full(cut.labels.size, -1)
+            for t, block in enumerate(cut.blocks):
+                held = np.bincount(coarser[block.rows] + 1, self.problem.counts[block.rows])
+                lines.append(
+                    {
+                        "quorum": float(cut.quorum),
+                        "group": t,
+                        "n_elements": self.problem.n_elements(block.rows),
+                        "gain": block.gain,
+                        "parent": int(held.argmax()) - 1,
+                        "lifetime": float(lifetimes[k][t]),
+                        "score": cut.score,
+                    }
+                )
+        return pd.DataFrame(lines)
+
+    def lifetimes(self) -> list[FloatArray]:
+        """For each place, the range of log quorum over which each of its groups lives on in its neighbours.
+
+        Returns
+        -------
+        list of (T,) arrays
+        """
+        steps = -np.diff(np.log([float(cut.quorum) for cut in self.cuts]))
+        links = [successors(self.problem, a, b) for a, b in zip(self.cuts, self.cuts[1:], strict=False)]
+        back = [np.zeros(len(cut)) for cut in self.cuts]
+        ahead = [np.zeros(len(cut)) for cut in self.cuts]
+        for k, (step, link) in enumerate(zip(steps, links, strict=True)):
+            kept = np.flatnonzero(link >= 0)
+            back[k + 1][link[kept]] = back[k][kept] + step
+        for k in range(len(links) - 1, -1, -1):
+            kept = np.flatnonzero(links[k] >= 0)
+            ahead[k][kept] = ahead[k + 1][links[k][kept]] + steps[k]
+        return [a + b for a, b in zip(ahead, back, strict=True)]
+
+
+def choose(
+    pool: Pool,
+    weights: FloatArray | None = None,
+    *,
+    n_groups: int | None = None,
+    min_elements: int = 7,
+    min_candidates: int = 4,
+) -> tuple[QuorumPath, Cut]:
+    """Choose the place on the quorum path of a pool.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates; trivial ones do not vote.
+    weights : (n,) array, optional
+        Weights in place of those of the pool.
+    n_groups : int, optional
+        Number of groups wanted; by default the score decides.
+    min_elements, min_candidates : int
+        Smallest group: elements, and distinct sources behind it.
+
+    Returns
+    -------
+    path : QuorumPath
+    cut : Cut
+        The chosen place; its blocks refer to `path.problem`, whose columns stand for the candidates of `pool`.
+
+    Notes
+    -----
+    The score of a place is ``recall + lambda * precision``, each above chance and averaged over the sources: recall is
+    the probability that two elements of one candidate share a group less that of any two; precision the probability
+    that two elements of one group share a candidate of the source less that of any two. lambda is 1/4, or 1/2 where
+    all sources are of about the same granularity.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
+    >>> path, cut = choose(bc.Pool.from_labels(base))
+    >>> len(cut)
+    2
+    """
+    path = QuorumPath.of(pool, weights, min_elements=min_elements, min_candidates=min_candidates)
+    return path, path.best if n_groups is None else path.with_n_groups(n_groups)
