@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from biconsensus import metrics
 from biconsensus.core.consensus import Consensus
 from biconsensus.errors import InputError
-from biconsensus.estimators.communities_chunks import chunks_of
+from biconsensus.estimators.communities_chunks import chunks_of, well_seen
 from biconsensus.estimators.communities_graph import (
     conductances,
     place_with_neighbours,
@@ -20,7 +20,7 @@ from biconsensus.estimators.communities_graph import (
     with_labels,
 )
 from biconsensus.estimators.communities_output import CommunityOutput
-from biconsensus.estimators.communities_pool import View, pool_of
+from biconsensus.estimators.communities_pool import View, pool_of, typical_votes
 from biconsensus.estimators.communities_runs import Setting, settings_of
 from biconsensus.find import find_consensus
 from biconsensus.graphs import Graph, read_graph, sum_of_graphs, union_nodes
@@ -53,7 +53,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     min_elements : int
         Smallest community.
     min_candidates : int, optional
-        Fewest runs behind a community; by default 4, or all of them where there are fewer.
+        Fewest runs behind a community; by default 4, or as many as saw nearly every node where those are fewer.
     overlap : bool
         Whether a node may be in several communities; base algorithms that overlap make that useful.
     together : iterable of iterables of node names, optional
@@ -177,6 +177,8 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     def fit_chunks(self, graph: Any, n_chunks: int, overlap: float = 0.5) -> ConsensusCommunities:
         """Split a large network into overlapping chunks, run every algorithm in each, stitch by consensus.
 
+        A node votes in the chunks that hold most of its links.
+
         Parameters
         ----------
         graph : as in `fit`
@@ -187,7 +189,8 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
             Size of what a chunk shares with others, relative to its own part; above 0, or nothing can be stitched.
         """
         read = read_graph(graph, weight=self.weight)
-        views = [View(read.subgraph(nodes), nodes) for nodes in chunks_of(read, n_chunks, overlap)]
+        chunks = chunks_of(read, n_chunks, overlap)
+        views = [View(read.subgraph(c), c, counted) for c, counted in zip(chunks, well_seen(read, chunks))]
         return self._fit(views, read, together_named=True)
 
     def _fit(self, views: Sequence[View], graph: Graph, together_named: bool) -> ConsensusCommunities:
@@ -225,11 +228,10 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     def _agree(self, together: list[list[int]] | None) -> Consensus:
         """Consensus of the pool, with left-over nodes placed as asked."""
         overlap = bool(self.overlap)
-        n_sources = len(np.unique(self.pool_.source_of))
         found = find_consensus(
             self.pool_,
             min_elements=self.min_elements,
-            min_candidates=max(1, min(4, n_sources)) if self.min_candidates is None else self.min_candidates,
+            min_candidates=min(4, typical_votes(self.pool_)) if self.min_candidates is None else self.min_candidates,
             overlap=overlap,
             quorum=self.quorum,
             method=("greedy" if overlap else "joint") if self.method == "auto" else self.method,

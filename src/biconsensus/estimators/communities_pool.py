@@ -14,7 +14,7 @@ from biconsensus.core.build import Provenance
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.graphs import Graph
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.sources.running import SourceResult
 
 UNSEEN = -2
@@ -29,6 +29,12 @@ class View:
 
     graph: Graph
     places: IntArray
+    votes: BoolArray | None = None
+    """(m',) the nodes of the network whose labels count; all where it is None."""
+
+    def counted(self) -> BoolArray:
+        """(m',) the nodes of the network whose labels count."""
+        return np.ones(self.places.size, bool) if self.votes is None else self.votes
 
 
 def pool_of(results: Sequence[SourceResult], views: Sequence[View], names: Sequence[Hashable], weights: Any) -> Pool:
@@ -73,7 +79,8 @@ def _from_partitions(runs: Sequence[tuple[SourceResult, View]], m: int, weights:
     """Pool of runs that put every node into one community at most."""
     table = np.full((m, len(runs)), UNSEEN, dtype=np.int64)
     for k, (result, view) in enumerate(runs):
-        table[view.places, k] = np.asarray(result.labels)
+        counted = view.counted()
+        table[view.places[counted], k] = np.asarray(result.labels)[counted]
     sources = [_provenance(result) for result, _ in runs]
     return Pool.from_labels(table, weights=weights, missing=UNSEEN, sources=sources)
 
@@ -82,11 +89,11 @@ def _from_covers(runs: Sequence[tuple[SourceResult, View]], m: int, weights: Flo
     """Pool of runs whose communities may overlap."""
     groups, source_of, names = [], [], []
     for k, (result, view) in enumerate(runs):
-        held = np.asarray(result.labels)
+        held = np.asarray(result.labels) * view.counted()[:, None]
         groups += [view.places[np.flatnonzero(column)] for column in held.T]
         source_of += [k] * held.shape[1]
         names += [f"{result.name}: {g}" for g in range(held.shape[1])]
-    seen = None if all(v.places.size == m for _, v in runs) else [v.places for _, v in runs]
+    seen = None if all(v.counted().sum() == m for _, v in runs) else [v.places[v.counted()] for _, v in runs]
     pool = Pool.from_groups(groups, m, weights[np.array(source_of)], names, source_of, seen)
     return replace(pool, sources=tuple(_provenance(result) for result, _ in runs))
 
@@ -109,6 +116,18 @@ def _by_modularity(runs: Sequence[tuple[SourceResult, View]]) -> FloatArray:
     """exp(5 (Q - max Q)) with Q the modularity of the run; a cover counts by the first community of each node."""
     quality = [metrics.modularity(view.graph.adjacency, first_groups(np.asarray(r.labels))) for r, view in runs]
     return np.exp(SHARPNESS * (np.array(quality) - max(quality)))
+
+
+def typical_votes(pool: Pool) -> int:
+    """How many runs saw nearly every node (all but 5%), at least 1."""
+    present = np.unique(pool.source_of)
+    if pool.unseen is None or pool.view_of is None:
+        return int(present.size)
+    view = np.zeros(len(pool.sources), np.int64)
+    view[pool.source_of] = pool.view_of
+    runs_of_view = np.bincount(view[present], minlength=pool.unseen.shape[1])
+    seen = present.size - pool.unseen.astype(np.int64) @ runs_of_view
+    return max(1, int(np.quantile(seen[pool.inverse], 0.05)))
 
 
 def first_groups(held: IntArray) -> IntArray:
