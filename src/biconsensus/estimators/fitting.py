@@ -16,9 +16,11 @@ from biconsensus.core.pool import Pool
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.estimators.fitting_result import consensus_of, members_of, nearest, polish
 from biconsensus.estimators.fitting_search import Search
-from biconsensus.estimators.fitting_settings import Settings, check_settings, thresholds_of
+from biconsensus.estimators.fitting_settings import Settings, check_settings, propose_threshold, thresholds_of
 from biconsensus.models import get_model
 from biconsensus.protocols import FloatArray, IntArray
+
+__all__ = ["MultiModelFitter", "propose_threshold"]
 
 
 class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]

@@ -16,6 +16,7 @@ from biconsensus.sources.sampling import SamplingLaw, draw_samples
 
 _BLOCK = 1 << 20
 _TRIES = 10
+_OVERSAMPLE = 10
 _COARSE = ((192, 0.5), (1024, 0.75), (4096, 0.9))
 
 
@@ -105,8 +106,9 @@ def propose(
     samples, params, wanted = np.empty((0, model.sample_size), np.int64), list[FloatArray](), n_samples
     kept = list[IntArray]()
     for _ in range(_TRIES):
-        drawn = draw_samples(places, model.sample_size, wanted + len(samples), rng, law)
-        drawn = _new_rows(drawn, samples)[: wanted if law.name != "exhaustive" else None]
+        more = int(np.ceil(wanted * min(_OVERSAMPLE, max(len(samples), 1) / max(n_samples - wanted, 1))))
+        drawn = draw_samples(places, model.sample_size, more + len(samples), rng, law)
+        drawn = _new_rows(drawn, samples)
         fitted = model.fit(data[drawn])
         valid = np.isfinite(fitted).all(1)
         samples = np.concatenate([samples, drawn])
@@ -115,7 +117,8 @@ def propose(
         wanted -= int(valid.sum())
         if wanted <= 0 or law.name == "exhaustive" or not drawn.size:
             break
-    return Hypotheses(np.concatenate(params), np.concatenate(kept))
+    most = None if law.name == "exhaustive" else n_samples
+    return Hypotheses(np.concatenate(params)[:most], np.concatenate(kept)[:most])
 
 
 def _new_rows(drawn: IntArray, seen: IntArray) -> IntArray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from biconsensus.estimators.fitting_hypotheses import Screened, Trial
 from biconsensus.estimators.fitting_rounds import Found
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 
 def confirm_as_paper(
@@ -18,9 +18,8 @@ def confirm_as_paper(
         inside[elements, index] = True
     params = [_fit(data, trial, screened, *one) for one in groups]
     chance = np.array([_chance(trial, one) for one in params])
-    all_, alone = _counts(inside)
-    nfa, nfa_alone = (trial.log_nfa(held, chance, np.inf) for held in (all_, alone))
-    kept = np.flatnonzero(np.maximum(nfa, nfa_alone) < np.log10(epsilon))
+    nfa = trial.log_nfa(inside.sum(0).astype(np.float64), chance, np.inf)
+    kept = _exclusive(inside, np.flatnonzero(nfa < np.log10(epsilon)), trial, chance, epsilon)
     threshold = float(trial.thresholds[0])
     return [
         Found(
@@ -35,10 +34,21 @@ def confirm_as_paper(
     ]
 
 
-def _counts(inside: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[FloatArray, FloatArray]:
-    """Elements of each group, and those that are in no other."""
-    alone = inside & (inside.sum(1) == 1)[:, None]
-    return inside.sum(0).astype(np.float64), alone.sum(0).astype(np.float64)
+def _exclusive(inside: BoolArray, kept: IntArray, trial: Trial, chance: FloatArray, epsilon: float) -> IntArray:
+    """Groups that are meaningful by elements of their own alone; the smallest that is not goes first.
+
+    Asked of all groups at once the rule leaves nothing: slanted bi-clusters of a few hypotheses share the elements of
+    every good one.
+    """
+    while kept.size:
+        alone = inside[:, kept] & (inside[:, kept].sum(1) == 1)[:, None]
+        nfa = trial.log_nfa(alone.sum(0).astype(np.float64), chance[kept], np.inf)
+        failing = kept[~(nfa < np.log10(epsilon))]
+        if not failing.size:
+            break
+        smallest = failing[int(np.argmin(inside[:, failing].sum(0)))]
+        kept = kept[kept != smallest]
+    return kept
 
 
 def _fit(data: FloatArray, trial: Trial, screened: Screened, elements: IntArray, columns: IntArray) -> FloatArray:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from biconsensus.acontrario import log_binomial_tail
 from biconsensus.estimators.fitting_hypotheses import Trial
 from biconsensus.protocols import BoolArray, FloatArray
 
 _REFITS = 10
+_RING = -2.0
 
 
 def refine(
@@ -50,7 +52,21 @@ def _best_threshold(residuals: FloatArray, trial: Trial, params: FloatArray, thr
     if len(trial.thresholds) == 1:
         return threshold
     scores = [_nfa(residuals, trial, params, float(t)) for t in trial.thresholds]
-    return float(trial.thresholds[int(np.argmin(scores))])
+    return _widened(residuals, trial, params, int(np.argmin(scores)))
+
+
+def _widened(residuals: FloatArray, trial: Trial, params: FloatArray, index: int) -> float:
+    """The band is most meaningful where it is narrow; it ends where chance alone explains the next ring."""
+    repeated = np.repeat(params[None], len(trial.thresholds), axis=0)
+    chance = trial.chance.probability(trial.model, repeated, trial.thresholds)
+    counts = (residuals <= trial.thresholds).sum(0)
+    while index + 1 < len(trial.thresholds):
+        outside, ring = len(residuals) - counts[index], counts[index + 1] - counts[index]
+        share = (chance[index + 1] - chance[index]) / max(1 - chance[index], 1e-12)
+        if not log_binomial_tail(outside, ring, share) < _RING:
+            break
+        index += 1
+    return float(trial.thresholds[index])
 
 
 def _score(data: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:

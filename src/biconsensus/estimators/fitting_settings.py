@@ -12,6 +12,7 @@ from biconsensus.acontrario import log_tests
 from biconsensus.errors import InputError
 from biconsensus.estimators.fitting_background import HIT_RULES, Background
 from biconsensus.estimators.fitting_hypotheses import Trial, propose, screen
+from biconsensus.estimators.fitting_refit import refine
 from biconsensus.models import get_model
 from biconsensus.protocols import FloatArray, Model
 from biconsensus.sources.sampling import SamplingLaw
@@ -19,6 +20,7 @@ from biconsensus.validation import check_choice, check_count, check_finite
 
 N_THRESHOLDS = 10
 _RANGE = (1e-3, 5e-2)
+_PROPOSALS = 15
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,8 @@ def propose_threshold(
     Returns
     -------
     float
-        Median over the meaningful hypotheses, the more meaningful the heavier, of the threshold that gives the smallest
-        number of false alarms.
+        Median over the most meaningful hypotheses, after a refit, of the distance at which chance alone explains what
+        follows.
 
     Examples
     --------
@@ -163,6 +165,9 @@ def propose_threshold(
             f"no hypothesis is meaningful at any threshold from {grid[0]:.3g} to {grid[-1]:.3g}; give more samples "
             f"(n_samples={n_samples}), or a threshold from what is known of the noise."
         )
-    order = np.argsort(screened.thresholds, kind="stable")
-    weight = np.cumsum(-screened.log_nfa[order])
-    return float(screened.thresholds[order][int(np.searchsorted(weight, weight[-1] / 2))])
+    best = np.argsort(screened.log_nfa, kind="stable")[:_PROPOSALS]
+    ends = [
+        refine(data, trial, screened.matrix[:, [j]].toarray()[:, 0] > 0, screened.params[j], float(grid[0]))
+        for j in best
+    ]
+    return float(np.median([threshold for _, threshold in ends]))

@@ -1,0 +1,374 @@
+"""MultiModelFitter: the paper's sets, overlap, every option, faults, and scikit-learn's conventions."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+
+from biconsensus import MultiModelFitter
+from biconsensus.datasets import load_jlinkage
+from biconsensus.errors import InputError, NoConsensusWarning, UnknownNameError
+from biconsensus.estimators.fitting import propose_threshold
+from biconsensus.estimators.fitting_background import Background
+from biconsensus.estimators.fitting_hypotheses import Trial, propose, screen
+from biconsensus.estimators.fitting_rounds import densest_spot
+from biconsensus.models import CircleModel, LineModel, get_model
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.sources.sampling import SamplingLaw
+
+PAPER = {
+    "A": ("line", 5000, 5, 9.4),
+    "B": ("line", 5000, 5, 10.9),
+    "C": ("line", 5000, 11, 17.9),
+    "D": ("circle", 20_000, 5, 12.6),
+}
+
+
+def recall(fitter: MultiModelFitter, truth: IntArray) -> float:
+    """Per cent of the true inliers that are members of the model matched to theirs."""
+    members = fitter.membership_.toarray()
+    share = np.array([members[truth == t].mean(0) for t in range(truth.max() + 1)])
+    rows, columns = linear_sum_assignment(-share)
+    return float(100 * share[rows, columns].sum() / len(share))
+
+
+def misclassified(labels: IntArray, truth: IntArray) -> float:
+    """Per cent of the elements with a wrong label, after the best matching; outliers match outliers."""
+    found, true = np.arange(labels.max() + 1), np.arange(truth.max() + 1)
+    table = np.array([[((truth == t) & (labels == k)).sum() for k in found] for t in true])
+    rows, columns = linear_sum_assignment(-table)
+    right = table[rows, columns].sum() + ((truth == -1) & (labels == -1)).sum()
+    return float(100 * (1 - right / len(truth)))
+
+
+def cross(seed: int = 0) -> tuple[FloatArray, IntArray]:
+    """Two crossing lines of 40 points each, and 60 outliers."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, (140, 2))
+    x[:40, 1] = 0.5 * x[:40, 0] + rng.normal(0, 0.005, 40)
+    x[40:80, 0] = 0.2 + rng.normal(0, 0.005, 40)
+    return x, np.repeat([0, 1, -1], [40, 40, 60])
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_sets_of_the_paper(data: Path, name: str) -> None:
+    model, n_samples, n_models, best = PAPER[name]
+    x, truth = load_jlinkage(name)
+    fitter = MultiModelFitter(model, 0.03, n_samples=n_samples, sampling="local", sigma=0.5, random_state=1).fit(x)
+    assert len(fitter.params_) == n_models
+    assert recall(fitter, truth) >= 99.5
+    assert misclassified(fitter.labels_, truth) <= best + 1
+    assert (fitter.nfa_ < 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "threshold", "n_models"),
+    [
+        ("Stairs4_S00075_O60", "segment", 0.03, 4),
+        ("Stairs_S0015_060", "segment", 0.045, 4),
+        ("Stairs4_S00075_O60", "line", 0.02, 4),
+        ("Star5_S0015_O50", "line", 0.045, 5),
+    ],
+)
+def test_other_sets_of_the_file(data: Path, name: str, model: str, threshold: float, n_models: int) -> None:
+    x, truth = load_jlinkage(name)
+    fitter = MultiModelFitter(
+        model, threshold, n_samples=3000, sampling="local", sigma=0.1 if "Stairs" in name else 0.5, random_state=0
+    )
+    fitter.fit(x)
+    assert len(fitter.params_) == n_models
+    assert recall(fitter, truth) >= 98.5
+
+
+def test_members_overlap_and_labels_are_the_nearest() -> None:
+    x, truth = cross()
+    fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
+    residuals = LineModel().residuals(fitter.params_, x)
+    assert (fitter.membership_.toarray() == (residuals <= 0.02)).all()
+    assert fitter.membership_.sum(1).max() == 2
+    assert (fitter.labels_ == np.where(residuals.min(1) <= 0.02, residuals.argmin(1), -1)).all()
+    assert recall(fitter, truth) == 100
+
+
+def test_support_is_what_stands_behind_each_model() -> None:
+    x, _ = cross()
+    fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
+    matrix, members = fitter.pool_.to_matrix().toarray(), fitter.membership_.toarray()
+    for t, columns in enumerate(fitter.support_):
+        assert len(columns) >= 4
+        agreement = (matrix[:, columns] == members[:, [t]]).mean()
+        assert agreement > 0.9
+    assert [b.candidates.tolist() for b in fitter.consensus_.biclusters] == [s.tolist() for s in fitter.support_]
+    gains = [(matrix[np.ix_(members[:, t], s)] - 0.5).sum() for t, s in enumerate(fitter.support_)]
+    assert fitter.consensus_.gains == pytest.approx(gains)
+    assert fitter.consensus_.objective == pytest.approx(matrix.sum() - 2 * sum(gains))
+    assert 0 < fitter.n_kept_ < fitter.n_tested_ == 5000
+
+
+def test_nfa_is_that_of_a_sampled_hypothesis_without_its_own_points() -> None:
+    x, _ = cross()
+    fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
+    residuals = LineModel().residuals(fitter.params_, x) <= 0.02
+    from scipy.stats import binom
+
+    chance = 2 * 0.02 * np.array([2.2, 2.0]) / 4
+    log_nfa = np.log10(5000) + binom.logsf(residuals.sum(0)[:2] - 3, 138, chance) / np.log(10)
+    assert sorted(fitter.nfa_)[0] == pytest.approx(min(log_nfa), rel=0.15)
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_same_seed_same_answer_for_any_number_of_threads(seed: int) -> None:
+    x, _ = cross(seed)
+    runs = [MultiModelFitter("line", 0.02, n_samples=1000, random_state=seed, n_jobs=n).fit(x) for n in (1, 2)]
+    assert (runs[0].params_ == runs[1].params_).all()
+    assert (runs[0].labels_ == runs[1].labels_).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sampling": "exhaustive"},
+        {"n_samples": "auto"},
+        {"preference": "soft"},
+        {"threshold": "auto"},
+        {"tests": "combinatorial"},
+        {"hits": "paper"},
+        {"hits": "empirical"},
+        {"dispersion": 4.0},
+        {"max_elements": 100},
+    ],
+)
+def test_every_option_finds_both_lines(options: dict[str, object]) -> None:
+    x, truth = cross()
+    settings = {"threshold": 0.02, "n_samples": 3000, "random_state": 0, **options}
+    fitter = MultiModelFitter("line", **settings).fit(x)
+    assert len(fitter.params_) == 2
+    assert recall(fitter, truth) > (90 if options == {"threshold": "auto"} else 97)
+    slopes = np.sort(np.abs(fitter.params_[:, 1] / np.linalg.norm(fitter.params_[:, :2], axis=1)))
+    assert slopes == pytest.approx([0.0, 2 / np.sqrt(5)], abs=0.02)
+
+
+def test_paper_mode_takes_the_rows_of_its_biclusters() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (150, 2))
+    x[:60, 1] = x[:60, 0] + rng.normal(0, 0.005, 60)
+    fitter = MultiModelFitter("line", 0.02, mode="paper", random_state=0).fit(x)
+    assert len(fitter.params_) == 1
+    assert fitter.membership_.toarray()[:60, 0].mean() > 0.95
+    assert fitter.n_rounds_ == 1
+
+
+def test_literal_exclusion_rejects_lines_that_cross_many(data: Path) -> None:
+    x, _ = load_jlinkage("C")
+    literal = MultiModelFitter("line", 0.03, mode="paper", sampling="local", sigma=0.5, random_state=0).fit(x)
+    assert len(literal.params_) <= 4
+
+
+def dot(seed: int = 0) -> FloatArray:
+    """Uniform points and a small cluster in the centre (the paper's Fig. 17)."""
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.uniform(-1, 1, (200, 2)), rng.normal(0, 0.02, (60, 2))])
+
+
+def test_a_dense_spot_is_a_line_without_the_dispersion_test_and_none_with_it() -> None:
+    assert len(MultiModelFitter("line", 0.03, random_state=0).fit(dot()).params_) >= 1
+    with pytest.warns(NoConsensusWarning):
+        strict = MultiModelFitter("line", 0.03, dispersion=4.0, random_state=0).fit(dot())
+    assert len(strict.params_) == 0
+    assert (strict.labels_ == -1).all()
+    assert len(strict.consensus_) == 0
+
+
+def test_densest_spot_is_that_of_brute_force() -> None:
+    rng = np.random.default_rng(1)
+    points, inside = rng.random((60, 2)), rng.random(60) < 0.7
+    near = (((points[:, None] - points) ** 2).sum(2) <= 0.2**2) & inside
+    spot = densest_spot(points, inside, 0.2)
+    assert spot.sum() == near[inside].sum(1).max()
+    assert (near[inside] == spot).all(1).any()
+
+
+def test_long_segments_count_more_than_short_ones() -> None:
+    rng = np.random.default_rng(0)
+    middle, angle = rng.uniform(0, 400, (120, 2)), rng.uniform(0, np.pi, 120)
+    half = np.full(120, 8.0)
+    toward = np.arctan2(*(np.array([900.0, 150.0]) - middle[:30]).T[::-1])
+    angle[:30], half[:30] = toward, 30.0
+    step = half[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    x = np.hstack([middle - step, middle + step])
+    scores = {}
+    for lengths in (False, True):
+        settings = {"sampling": "exhaustive", "lengths": lengths, "random_state": 0}
+        fitter = MultiModelFitter("vanishing_point", 2.0, **settings).fit(x)
+        scores[lengths] = fitter.nfa_.min()
+        best = fitter.params_[fitter.nfa_.argmin()]
+        assert best[:2] / best[2] == pytest.approx([900, 150], abs=30)
+    assert scores[True] < scores[False]
+
+
+def test_the_share_of_screened_hypotheses_matches_brute_force() -> None:
+    x, _ = cross()
+    rng, model = np.random.default_rng(0), LineModel()
+    chance = Background.of(model, x, 2000, rng, "background")
+    hypotheses = propose(model, x, 400, SamplingLaw(), rng, x)
+    trial = Trial(model, len(x), np.array([0.02]), chance, np.log10(400), 2)
+    screened = screen(x, hypotheses, trial, 1.0)
+    near = model.residuals(hypotheses.params, x) <= 0.02
+    from scipy.stats import hypergeom
+
+    beside = (model.residuals(hypotheses.params, chance.points) <= 0.02).sum(0)
+    held = near.sum(0) - 2
+    tail = hypergeom.sf(held - 1, 138 + 2000, held + beside, 138)
+    above = held * 2000 > beside * 138
+    kept = np.flatnonzero(above & (400 * tail < 1))
+    assert (screened.params == hypotheses.params[kept]).all()
+    assert screened.log_nfa == pytest.approx(np.log10(400 * tail[kept]), abs=1e-6)
+    assert (screened.matrix.toarray().astype(bool) == near[:, kept]).all()
+
+
+def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, _ = cross()
+    whole = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
+    monkeypatch.setattr("biconsensus.estimators.fitting_hypotheses._BLOCK", 1000)
+    monkeypatch.setattr("biconsensus.estimators.fitting_result._BLOCK", 37)
+    monkeypatch.setattr("biconsensus.estimators.fitting_background._BLOCK", 5000)
+    parts = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
+    assert (whole.params_ == parts.params_).all()
+    assert (whole.membership_ != parts.membership_).nnz == 0
+
+
+def test_large_data_is_searched_on_a_subset_and_verified_on_all() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (40_000, 3))
+    x[:6000, 2] = 0.3 * x[:6000, 0] + rng.normal(0, 0.004, 6000)
+    x[6000:12_000, 1] = -0.2 + rng.normal(0, 0.004, 6000)
+    fitter = MultiModelFitter("plane", 0.012, n_samples=3000, max_elements=1500, random_state=0).fit(x)
+    normals = np.abs(fitter.params_[:, :3] / np.linalg.norm(fitter.params_[:, :3], axis=1, keepdims=True))
+    assert len(normals) == 2
+    wanted = np.array([[0.3, 0, -1], [0, 1, 0]]) / np.array([[np.sqrt(1.09)], [1]])
+    assert (np.abs(wanted) @ normals.T).max(1) == pytest.approx([1, 1], abs=1e-5)
+    assert recall(fitter, np.repeat([0, 1, -1], [6000, 6000, 28_000])) > 99
+
+
+def test_missing_threshold_says_how_to_choose_it() -> None:
+    x, _ = cross()
+    with pytest.raises(InputError, match=r"threshold is required.*noise.*propose_threshold.*'auto'"):
+        MultiModelFitter("line").fit(x)
+
+
+def test_proposed_threshold_fits_the_noise() -> None:
+    for noise in (0.004, 0.02):
+        rng = np.random.default_rng(0)
+        x = rng.uniform(-1, 1, (300, 2))
+        x[:150, 1] = 0.4 * x[:150, 0] + rng.normal(0, noise, 150)
+        assert 1.2 * noise < propose_threshold(x, "line", random_state=0) < 5 * noise
+    with pytest.raises(InputError, match="no hypothesis is meaningful"):
+        propose_threshold(np.random.default_rng(0).random((60, 2)), "line", n_samples=200, random_state=0)
+
+
+def test_fewer_points_than_a_minimal_sample_names_both_numbers() -> None:
+    with pytest.raises(InputError, match=r"2 elements.*CircleModel needs 3"):
+        MultiModelFitter("circle", 0.1).fit(np.zeros((2, 2)))
+
+
+def test_wrong_number_of_columns_names_both_numbers() -> None:
+    with pytest.raises(InputError, match=r"3 columns.*takes 2"):
+        MultiModelFitter("line", 0.1).fit(np.zeros((9, 3)))
+
+
+@pytest.mark.parametrize("points", [np.zeros((30, 2)), np.column_stack([np.arange(30.0), np.arange(30.0)])])
+def test_coincident_or_collinear_samples_end_in_no_circle(points: FloatArray) -> None:
+    with pytest.warns(NoConsensusWarning, match="0 of 0"):
+        fitter = MultiModelFitter("circle", 0.1, n_samples=500, random_state=0).fit(points)
+    assert fitter.labels_.tolist() == [-1] * 30
+    assert fitter.membership_.shape == (30, 0)
+    assert fitter.predict(points[:3]).tolist() == [-1] * 3
+
+
+def test_degenerate_samples_are_replaced_with_bounded_tries() -> None:
+    rng = np.random.default_rng(0)
+    x = np.concatenate([np.zeros((60, 2)), rng.random((40, 2))])
+    hypotheses = propose(CircleModel(), x, 800, SamplingLaw(), rng, x)
+    assert len(hypotheses.params) == 800
+    assert np.isfinite(hypotheses.params).all()
+    assert ((hypotheses.samples < 60).sum(1) <= 1).all()
+    assert len({tuple(row) for row in hypotheses.samples.tolist()}) == 800
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": -1.0}, "positive number or 'auto'"),
+        ({"threshold": "otto"}, "auto"),
+        ({"epsilon": 0.0}, "epsilon must be a positive"),
+        ({"sampling": "lokal"}, "local"),
+        ({"n_samples": 0}, "n_samples must be at least 1"),
+        ({"lengths": True}, "segments"),
+        ({"detection": 1.0}, "detection"),
+        ({"hits": "closed"}, "paper"),
+    ],
+)
+def test_settings_that_cannot_be_used(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MultiModelFitter("line", **{"threshold": 0.1, **options}).fit(cross()[0])
+
+
+def test_unknown_model_lists_the_names() -> None:
+    with pytest.raises(UnknownNameError, match="circle"):
+        MultiModelFitter("cirle", 0.1).fit(cross()[0])
+
+
+def test_an_own_model_without_refit_serves() -> None:
+    class Level:
+        """Horizontal lines."""
+
+        sample_size = 1
+
+        def fit(self, samples: FloatArray) -> FloatArray:
+            return samples[:, 0, 1:]
+
+        def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+            return np.abs(data[:, 1:] - params[:, 0])
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, (200, 2))
+    x[:60, 1], x[60:120, 1] = 0.3, 0.8
+    fitter = MultiModelFitter(Level(), 0.01, random_state=0).fit(x)
+    assert np.sort(fitter.params_[:, 0]) == pytest.approx([0.3, 0.8], abs=0.011)
+
+
+def test_scikit_learn_conventions() -> None:
+    fitter = MultiModelFitter("line", 0.02, n_samples=300, random_state=0)
+    assert set(fitter.get_params()) == set(inspect.signature(MultiModelFitter).parameters)
+    assert all(getattr(fitter, name) is value for name, value in clone(fitter).get_params().items() if value is None)
+    x, _ = cross()
+    assert (clone(fitter).fit_predict(x) == fitter.fit(x).labels_).all()
+    assert (fitter.predict(x) == fitter.labels_).all()
+    assert fitter.n_features_in_ == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "threshold", "make"),
+    [
+        ("circle", 0.02, lambda t: np.column_stack([np.cos(t), np.sin(t)])),
+        ("ellipse", 0.02, lambda t: np.column_stack([np.cos(t), 0.6 * np.sin(t)])),
+        (
+            "sphere",
+            0.02,
+            lambda t: np.column_stack([np.cos(t) * np.cos(7 * t), np.sin(t) * np.cos(7 * t), np.sin(7 * t)]),
+        ),
+    ],
+)
+def test_other_models(model: str, threshold: float, make: object) -> None:
+    rng = np.random.default_rng(0)
+    inliers = make(rng.uniform(0, 2 * np.pi, 70))  # type: ignore[operator]
+    x = np.concatenate([inliers, rng.uniform(-1.2, 1.2, (50, inliers.shape[1]))])
+    fitter = MultiModelFitter(model, threshold, random_state=0).fit(x)
+    assert len(fitter.params_) == 1
+    assert fitter.membership_.toarray()[:70].all()
+    assert get_model(model).residuals(fitter.params_, inliers).max() < threshold / 4
