@@ -110,6 +110,8 @@ def levenberg_marquardt(
     `system` gives the errors (n,) of a state and their derivatives (n, q) by a step from it, `move` takes the step.
     """
     errors, slopes = system(state)
+    if not (np.isfinite(errors).all() and np.isfinite(slopes).all()):
+        return state
     damping = 1e-3
     for _ in range(_STEPS):
         before, pull = float(errors @ errors), slopes.T @ errors
