@@ -114,7 +114,7 @@ def node_positions(graph: Any, labels: IntArray, seed: int = 0) -> GraphDrawing:
     return GraphDrawing(positions, edges, np.full(len(edges), 0.6), np.full(labels.size, 40.0), labels)
 
 
-def group_graph(graph: Any, consensus: Consensus, seed: int = 0) -> GraphDrawing:
+def group_graph(graph: Any, consensus: Consensus, seed: int = 0, most: int = 300) -> GraphDrawing:
     """One dot for each group, as large as the group, and lines as wide as what runs between them.
 
     Parameters
@@ -125,6 +125,8 @@ def group_graph(graph: Any, consensus: Consensus, seed: int = 0) -> GraphDrawing
         A result over its nodes.
     seed : int
         Start of the layout.
+    most : int
+        Only the largest groups are drawn where there are more.
 
     Returns
     -------
@@ -140,13 +142,16 @@ def group_graph(graph: Any, consensus: Consensus, seed: int = 0) -> GraphDrawing
     """
     labels = consensus.labels
     groups = np.arange(-1 if (labels < 0).any() else 0, len(consensus))
+    sizes = np.bincount(labels - groups[0], minlength=groups.size).astype(np.float64)
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
     pick = csr_array((np.ones(labels.size), labels - groups[0], np.arange(labels.size + 1)), (labels.size, groups.size))
+    pick = csr_array(pick[:, kept])
     between = np.triu((pick.T @ adjacency_of(graph) @ pick).toarray(), 1)
     edges = np.argwhere(between > 0)
     weights = between[tuple(edges.T)]
-    positions = _spring(groups.size, edges, weights, seed)
-    sizes = np.bincount(labels - groups[0], minlength=groups.size).astype(np.float64)
-    return GraphDrawing(positions, edges, 5 * weights / weights.max(initial=1), 1500 * sizes / sizes.max(), groups)
+    positions = _spring(kept.size, edges, weights, seed)
+    areas = 1500 * sizes[kept] / sizes.max()
+    return GraphDrawing(positions, edges, 5 * weights / weights.max(initial=1), areas, groups[kept])
 
 
 def _spring(n: int, edges: IntArray, weights: FloatArray, seed: int) -> FloatArray:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import coo_array, csr_array, vstack
 
 from biconsensus.plots.overlaps import Overlaps
 from biconsensus.protocols import FloatArray, IntArray
@@ -78,16 +79,19 @@ def _stability(consensus: Consensus, overlaps: Overlaps) -> FloatArray:
     if len(consensus) == 0:
         return np.empty(0)
     pool = consensus.pool
+    jaccard = overlaps.jaccard
     if pool.shape[1] == len(pool.sources) > 1:
-        jaccard = overlaps.jaccard
-        return np.array([jaccard[group.candidates, k].mean() for k, group in enumerate(consensus.biclusters)])
-    return np.asarray(_best_by_source(overlaps, pool.source_of).mean(axis=0))
+        columns = jaccard.tocsc()
+        return np.array([columns[group.candidates, [k]].mean() for k, group in enumerate(consensus.biclusters)])
+    return np.asarray(_best_by_source(jaccard, pool.source_of).mean(axis=0))
 
 
-def _best_by_source(overlaps: Overlaps, source_of: IntArray) -> FloatArray:
+def _best_by_source(jaccard: csr_array, source_of: IntArray) -> FloatArray:
     """(c, T) best Jaccard overlap of each group with one candidate of each source."""
-    best = np.zeros((int(source_of.max()) + 1, overlaps.shared.shape[1]))
-    np.maximum.at(best, source_of, overlaps.jaccard)
+    cells = coo_array(jaccard)
+    candidate, group = cells.coords
+    best = np.zeros((int(source_of.max()) + 1, jaccard.shape[1]))
+    np.maximum.at(best, (source_of[candidate], group), cells.data)
     return best[np.unique(source_of)]
 
 
@@ -149,18 +153,18 @@ def _nmi_of_source(overlaps: Overlaps, columns: IntArray) -> float:
     if columns.size == 0:
         return float("nan")
     table = overlaps.by_label[columns]
-    rest = overlaps.seen_by_label[columns[0]] - table.sum(axis=0)
+    rest = overlaps.seen_by_label[overlaps.view[columns[0]]] - table.sum(axis=0)
     if rest.min() < -1e-9:
         return float("nan")
-    return nmi_of_table(np.vstack([table, np.maximum(rest, 0.0)]))
+    return nmi_of_table(vstack([table, csr_array(np.maximum(rest, 0.0)[None, :])], format="csr"))
 
 
-def nmi_of_table(table: FloatArray) -> float:
+def nmi_of_table(table: FloatArray | csr_array) -> float:
     """Normalised mutual information of a table of counts, with the arithmetic mean of the entropies.
 
     Parameters
     ----------
-    table : (k, l) float array
+    table : (k, l) float array or sparse array
         How many elements have each pair of labels.
 
     Returns
@@ -174,12 +178,11 @@ def nmi_of_table(table: FloatArray) -> float:
     >>> nmi_of_table(np.array([[5.0, 0.0], [0.0, 5.0]]))
     1.0
     """
-    joint = table / max(table.sum(), 1e-300)
-    rows, columns = joint.sum(axis=1), joint.sum(axis=0)
-    mean = (_entropy(rows) + _entropy(columns)) / 2
-    if mean <= 0:
-        return 1.0
-    return float(np.clip((_entropy(rows) + _entropy(columns) - _entropy(joint.ravel())) / mean, 0.0, 1.0))
+    joint = csr_array(table, dtype=np.float64)
+    joint = joint / max(float(joint.sum()), 1e-300)
+    rows, columns = _entropy(joint.sum(axis=1)), _entropy(joint.sum(axis=0))
+    mean = (rows + columns) / 2
+    return 1.0 if mean <= 0 else float(np.clip((rows + columns - _entropy(joint.data)) / mean, 0.0, 1.0))
 
 
 def _entropy(shares: FloatArray) -> float:

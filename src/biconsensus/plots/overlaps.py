@@ -16,20 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Overlaps:
-    """How candidates, sources and groups overlap, in elements."""
+    """How candidates, sources and groups overlap, in elements; sparse, for thousands of either."""
 
     candidate_sizes: FloatArray
     """(n,) elements of each candidate (sum of values where the pool is real-valued)."""
     group_sizes: IntArray
     """(T,) elements of each group."""
-    shared: FloatArray
+    shared: csr_array
     """(n, T) elements that a candidate shares with a group."""
-    seen: FloatArray
-    """(n, T) elements of a group that the candidate's source saw."""
-    by_label: FloatArray
+    by_label: csr_array
     """(n, T + 1) elements of a candidate by label; the last column is -1."""
+    view: IntArray
+    """(n,) the view of each candidate: what its source saw."""
+    seen: FloatArray
+    """(v, T) elements of a group that a view has."""
     seen_by_label: FloatArray
-    """(n, T + 1) elements that the candidate's source saw, by label."""
+    """(v, T + 1) elements that a view has, by label."""
 
     @classmethod
     def of(cls, consensus: Consensus) -> Overlaps:
@@ -38,20 +40,24 @@ class Overlaps:
         by_group = _rows_by(consensus, csr_array(consensus.membership))
         by_label = _rows_by(consensus, _one_hot(consensus.labels, len(consensus)))
         view, unseen = pool.views()
+        columns = csr_array(pool.rows.T, dtype=np.float64)
         return cls(
-            candidate_sizes=np.asarray(pool.rows.T @ pool.counts.astype(np.float64)),
+            candidate_sizes=np.asarray(columns @ pool.counts.astype(np.float64)),
             group_sizes=np.asarray(by_group.sum(axis=0), np.int64),
-            shared=_dense(pool.rows.T @ by_group),
-            seen=_seen(by_group, view, unseen),
-            by_label=_dense(pool.rows.T @ by_label),
-            seen_by_label=_seen(by_label, view, unseen),
+            shared=csr_array(columns @ by_group),
+            by_label=csr_array(columns @ by_label),
+            view=view,
+            seen=_seen(by_group, unseen),
+            seen_by_label=_seen(by_label, unseen),
         )
 
     @property
-    def jaccard(self) -> FloatArray:
+    def jaccard(self) -> csr_array:
         """(n, T) overlap over union of candidates and groups, among the elements seen."""
-        union = self.candidate_sizes[:, None] + self.seen - self.shared
-        return np.divide(self.shared, union, out=np.zeros_like(self.shared), where=union > 0)
+        cells = coo_array(self.shared)
+        candidate, group = cells.coords
+        union = self.candidate_sizes[candidate] + self.seen[self.view[candidate], group] - cells.data
+        return csr_array((cells.data / np.maximum(union, 1e-300), (candidate, group)), shape=self.shared.shape)
 
 
 def _one_hot(labels: IntArray, n_groups: int) -> csr_array:
@@ -70,15 +76,9 @@ def _rows_by(consensus: Consensus, indicator: csr_array) -> csr_array:
     return csr_array(coo_array((np.ones(element.size), cells), shape=shape))
 
 
-def _seen(by: csr_array, view: IntArray, unseen: csr_array | None) -> FloatArray:
-    """(n, k) elements of each column of `by` that each candidate's source saw."""
+def _seen(by: csr_array, unseen: csr_array | None) -> FloatArray:
+    """(v, k) elements of each column of `by` that each view has."""
     total = np.asarray(by.sum(axis=0), np.float64)
     if unseen is None:
-        return np.broadcast_to(total, (view.size, total.size)).copy()
-    missed = _dense(unseen.astype(np.float64).T @ by)
-    return np.asarray(total - missed[view])
-
-
-def _dense(matrix: csr_array) -> FloatArray:
-    """A sparse product as a dense array."""
-    return np.asarray(matrix.toarray(), np.float64)
+        return total[None, :]
+    return np.asarray(total - (unseen.astype(np.float64).T @ by).toarray())

@@ -104,6 +104,8 @@ def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
     else:
         drawing = group_graph(graph, consensus)
         note = f"{consensus.labels.size:,} nodes are too many to draw: each dot is a community, its area the size."
+        if drawing.labels.size < len(consensus):
+            note += f" The {drawing.labels.size:,} largest of {len(consensus):,} are drawn."
         counts = np.bincount(consensus.labels + 1, minlength=len(consensus) + 1)
         names = [f"{counts[group + 1]:,} nodes" for group in drawing.labels]
         sizes = 4 + 22 * np.sqrt(drawing.sizes / drawing.sizes.max())
