@@ -235,6 +235,22 @@ def test_scatter_draws_each_group_in_its_colour(consensus: bc.Consensus) -> None
         assert drawn[plots.color_of(int(group))] == (consensus.labels == group).sum()
 
 
+def test_path_ribbons_nest_and_count() -> None:
+    from biconsensus.quorum import QuorumPath
+
+    coarse, fine = np.repeat([0, 1], [12, 8]), np.repeat([0, 1, 2], [6, 6, 8])
+    pool = bc.Pool.from_labels([coarse] * 4 + [fine] * 4)
+    path = QuorumPath.of(pool, min_elements=2, min_candidates=2)
+    ribbons = plots.path_ribbons(path, height=20)
+    assert ribbons.groups.shape == (20, len(path.cuts))
+    assert (np.diff(ribbons.quorums) > 0).all()
+    for place, cut in enumerate(path.cuts[::-1]):
+        sizes = np.bincount(cut.labels, path.problem.counts)
+        np.testing.assert_array_equal(np.bincount(ribbons.groups[:, place]), sizes)
+        assert len(np.flatnonzero(np.diff(ribbons.groups[:, place]))) == len(cut) - 1  # groups hang together
+    np.testing.assert_array_equal(ribbons.origin[:, ribbons.chosen], ribbons.groups[:, ribbons.chosen])
+
+
 def test_display_takes_given_axes(consensus: bc.Consensus) -> None:
     from matplotlib import pyplot as plt
 

@@ -90,12 +90,14 @@ def merge(
     from biconsensus.cli.fronts import run_merge
 
     output = Output("merge", labels, out, report, save, as_json, quiet, seed)
+    if quorum is None and groups is None and not overlap:
+        quorum = "auto"
     settings = opt.given(
         quorum=opt.quorum_of(quorum),
         min_elements=min_elements,
         min_candidates=min_candidates,
         n_groups=groups,
-        unassigned=unassigned,
+        unassigned=unassigned or ("nearest" if groups else None),
         overlap=overlap,
         solver=solver,
         n_jobs=jobs,

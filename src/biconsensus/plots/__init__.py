@@ -19,10 +19,12 @@ from biconsensus.plots.numbers import (
     source_numbers,
 )
 from biconsensus.plots.palette import color_of, marker_of
+from biconsensus.plots.path import PathRibbons, path_ribbons, quorum_path
 
 __all__ = [
     "GroupNumbers",
     "MatrixImage",
+    "PathRibbons",
     "PreferenceMatrixDisplay",
     "SourceNumbers",
     "backing",
@@ -36,7 +38,9 @@ __all__ = [
     "matrix_image",
     "models",
     "network",
+    "path_ribbons",
     "preference_matrix",
+    "quorum_path",
     "residuals",
     "scatter",
     "scores",
