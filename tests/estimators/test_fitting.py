@@ -372,3 +372,21 @@ def test_other_models(model: str, threshold: float, make: object) -> None:
     assert len(fitter.params_) == 1
     assert fitter.membership_.toarray()[:70].all()
     assert get_model(model).residuals(fitter.params_, inliers).max() < threshold / 4
+
+
+def test_improved_hypotheses_vote_but_do_not_testify() -> None:
+    class Improving(LineModel):
+        """Lines that are refitted to what is near them."""
+
+        def improve(self, params: FloatArray, data: FloatArray, threshold: float, steps: int) -> FloatArray:
+            for _ in range(steps):
+                near = self.residuals(params, data) <= threshold
+                params = np.array([self.refit(data[inside], np.ones(inside.sum())) for inside in near.T])
+            return params
+
+    x, truth = cross()
+    plain = MultiModelFitter("line", 0.02, n_samples=1000, random_state=0).fit(x)
+    better = MultiModelFitter(Improving(), 0.02, n_samples=1000, improve=2, random_state=0).fit(x)
+    assert recall(better, truth) == 100
+    # the best sampled hypothesis is the same, so is the number of false alarms of the first model
+    assert better.nfa_[0] == pytest.approx(plain.nfa_[0])

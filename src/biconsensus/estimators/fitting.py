@@ -61,6 +61,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         round, literal exclusion.
     preference : {"hard", "soft"}, default "hard"
         Whether elements vote with ones, or with values that fall with their distance.
+    improve : int, default 0
+        Steps of local improvement of the hypotheses that pass the screening, for models with a method
+        ``improve(params (k, p), data (m, d), threshold, steps) -> (k, p)``; the test stays that of the sampled ones.
     dispersion : float, optional
         If given, a model must stay meaningful without its densest spot, a ball of this many thresholds.
     lengths : bool, default False
@@ -132,6 +135,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tests: str = "sampled",
         mode: str = "default",
         preference: str = "hard",
+        improve: int = 0,
         dispersion: float | None = None,
         lengths: bool = False,
         detection: float = 0.99,
@@ -155,6 +159,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.tests = tests
         self.mode = mode
         self.preference = preference
+        self.improve = improve
         self.dispersion = dispersion
         self.lengths = lengths
         self.detection = detection

@@ -46,6 +46,8 @@ class Screened:
     """(k,) the threshold of each."""
     n_tested: int
     """Hypotheses that were looked at."""
+    improved: FloatArray
+    """(k, p) parameters after local improvement; the preferences are theirs, the tests those of `params`."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Trial:
     weights: FloatArray | None = None
     """(m,) weights of the elements, where not each counts one."""
     soft: bool = False
+    steps: int = 0
+    """Steps of local improvement of the hypotheses that pass."""
 
     def log_nfa(
         self,
@@ -139,13 +143,14 @@ def screen(
         for part in _blocks(len(params), len(data))
     )
     empty = (np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+    improved = np.concatenate([params[:0], *[part[6] for part in parts]])
     starts = [part.start for part in _blocks(len(params), len(data))]
     picked = np.concatenate([empty[0], *[part[0] + start for part, start in zip(parts, starts)]])
     nfa, used, rows, values, sizes = (np.concatenate([empty[i], *[part[i] for part in parts]]) for i in range(1, 6))
     pointers = np.concatenate([[0], np.cumsum(sizes)])
     entries = values if trial.soft else np.ones(len(rows), np.uint8)
     matrix = csc_array((entries, rows, pointers), shape=(len(data), len(picked)))
-    return Screened(params[picked], samples[picked], matrix, nfa, used, len(params))
+    return Screened(params[picked], samples[picked], matrix, nfa, used, len(params), improved)
 
 
 def _blocks(n_models: int, n_elements: int) -> Iterator[slice]:
@@ -154,7 +159,7 @@ def _blocks(n_models: int, n_elements: int) -> Iterator[slice]:
     return (slice(i, min(i + step, n_models)) for i in range(0, n_models, step))
 
 
-_Part = tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray]
+_Part = tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray, FloatArray]
 
 
 def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, trial: Trial, epsilon: float) -> _Part:
@@ -167,11 +172,24 @@ def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, trial
         better = score < nfa
         nfa[better], used[better] = score[better], threshold
     picked = np.flatnonzero(nfa < np.log10(epsilon))
-    near = residuals.T[picked]
+    improved = _improve(data, params[picked], used[picked], trial)
+    near = (trial.model.residuals(improved, data) if trial.steps else residuals[:, picked]).T
     columns, rows = np.nonzero(near <= used[picked, None])
     values = np.exp(-5 * near[columns, rows] / used[picked][columns]) if trial.soft else np.empty(0)
     sizes = np.bincount(columns, minlength=len(picked)).astype(np.int64)
-    return picked, nfa[picked], used[picked], rows, values, sizes
+    return picked, nfa[picked], used[picked], rows, values, sizes, improved
+
+
+def _improve(data: FloatArray, params: FloatArray, thresholds: FloatArray, trial: Trial) -> FloatArray:
+    """(k, p) hypotheses after some steps of weighted least squares on what is within their thresholds."""
+    improve = getattr(trial.model, "improve", None)
+    if not trial.steps or improve is None:
+        return params
+    better = params.copy()
+    for threshold in np.unique(thresholds):
+        chosen = thresholds == threshold
+        better[chosen] = improve(params[chosen], data, float(threshold), trial.steps)
+    return np.where(np.isfinite(better).all(1, keepdims=True), better, params)
 
 
 def _scores(held: FloatArray, params: FloatArray, threshold: float, trial: Trial, limit: float) -> FloatArray:

@@ -82,7 +82,7 @@ class Confirmation:
         self.data, self.trial, self.screened, self.spot = data, trial, screened, spot
         order = [columns[np.argsort(screened.log_nfa[columns], kind="stable")] for columns in groups]
         self.groups, self._refits = order, dict[int, Candidate]()
-        self._witnesses = Witnesses(trial, screened, [columns[:_WITNESSES] for columns in order])
+        self._witnesses = Witnesses(data, trial, screened, [columns[:_WITNESSES] for columns in order])
 
     def run(self, epsilon: float, attempt: int) -> list[Found]:
         """Models in the order in which they are taken; the a-th look may spend epsilon / (a (a + 1))."""
@@ -125,7 +125,7 @@ class Confirmation:
         if index not in self._refits:
             columns, model = self.groups[index], self.trial.model
             votes = np.asarray((self.screened.matrix[:, columns] != 0).sum(1)).ravel()
-            first, reach = self.screened.params[columns[0]], float(self.screened.thresholds[columns[0]])
+            first, reach = self.screened.improved[columns[0]], float(self.screened.thresholds[columns[0]])
             params, threshold = refine(self.data, self.trial, votes > len(columns) / 2, first, reach)
             inside = model.residuals(params[None], self.data)[:, 0] <= threshold
             beside = self.trial.chance.hits(model, params[None], np.array([threshold]))[:, 0]
@@ -156,13 +156,16 @@ def _worth(found: Iterable[Found]) -> float:
 class Witnesses:
     """The best hypotheses of each group: sampled ones, so that their test is exact whatever the refit does."""
 
-    def __init__(self, trial: Trial, screened: Screened, groups: list[IntArray]) -> None:
+    def __init__(self, data: FloatArray, trial: Trial, screened: Screened, groups: list[IntArray]) -> None:
         columns = np.concatenate([np.empty(0, np.int64), *groups])
         params, reach = screened.params[columns], screened.thresholds[columns]
         self.n_groups = len(groups)
         self.owner = np.repeat(np.arange(len(groups)), [len(columns) for columns in groups])
         self.samples = screened.samples[columns]
-        self.hits = _without_samples(screened.matrix[:, columns], self.samples, trial.left_out)
+        hits = screened.matrix[:, columns] != 0
+        if trial.steps:
+            hits = csc_array(trial.model.residuals(params, data) <= reach)
+        self.hits = _without_samples(hits, self.samples, trial.left_out)
         self.beside = trial.chance.hits(trial.model, params, reach)
         self.chance = trial.chance.probability(trial.model, params, reach)
 

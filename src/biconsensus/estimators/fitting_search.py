@@ -149,4 +149,14 @@ class Search:
             chance = replace(chance, density=float(pilot.mean()))
         soft = settings.preference == "soft"
         left_out = 0 if literal else size
-        return Trial(self.model, len(data), self.thresholds, chance, number, left_out, self._weights(chosen), soft)
+        return Trial(
+            self.model,
+            len(data),
+            self.thresholds,
+            chance,
+            number,
+            left_out,
+            self._weights(chosen),
+            soft,
+            settings.improve,
+        )

@@ -39,6 +39,7 @@ class Settings:
     tests: str
     mode: str
     preference: str
+    improve: int
     dispersion: float | None
     lengths: bool
     detection: float
@@ -76,6 +77,7 @@ def check_settings(settings: Settings, model: Model, data: FloatArray) -> Settin
         check_count("n_samples", settings.n_samples)
     for name in ("min_elements", "min_candidates", "max_elements", "max_rounds"):
         check_count(name, getattr(settings, name))
+    check_count("improve", settings.improve, 0)
     if settings.n_background is not None:
         check_count("n_background", settings.n_background)
     for name in ("epsilon", "screen_epsilon", "sigma", "dispersion"):
