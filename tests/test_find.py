@@ -235,3 +235,60 @@ def test_joint_never_loses_to_greedy():
         )
         greedy, joint = (quiet_consensus(table, method=m) for m in ("greedy", "joint"))
         assert joint.objective <= greedy.objective + 1e-9
+
+
+POOL = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
+
+
+def test_auto_chooses_a_quorum_and_says_which():
+    c = bc.find_consensus(POOL, quorum="auto")
+    assert len(c) in (2, 4)
+    assert c.settings["method"] == "joint"
+    assert [c.settings["quorum"], len(c)] in [[quorum, n] for quorum, n, _ in c.extraction["path"]]
+
+
+@pytest.mark.parametrize("method", ["auto", "greedy", "joint"])
+@pytest.mark.parametrize("n_groups", [2, 4])
+def test_n_groups_picks_from_the_path(n_groups, method):
+    c = bc.find_consensus(POOL, n_groups=n_groups, method=method)
+    assert len(c) == n_groups
+    assert same_grouping(np.repeat(np.arange(n_groups), 32 // n_groups), c.labels)
+
+
+def test_auto_with_overlap_is_greedy_and_leaves_trivial_candidates_out():
+    groups = [range(10)] * 4 + [range(8, 20)] * 4 + [range(20)] * 4
+    pool = bc.Pool.from_groups(groups, n_elements=20)
+    c = bc.find_consensus(pool, quorum="auto", overlap=True)
+    assert c.settings["method"] == "greedy"
+    assert sorted(np.concatenate([b.candidates for b in c.biclusters])) == list(range(8))
+    assert c.membership.toarray()[9].sum() == 2
+
+
+def test_n_groups_with_a_quorum_is_an_error_even_at_one_half():
+    for quorum in (0.5, 0.3):
+        with pytest.raises(ValueError, match=f"n_groups=2 picks its own quorum; drop quorum={quorum}"):
+            bc.find_consensus(POOL, quorum=quorum, n_groups=2)
+
+
+def test_backing_uses_the_weights_of_the_search():
+    table = np.stack([[0] * 8 + [1] * 8] * 4 + [[0] * 7 + [1] * 9], axis=1)
+    plain = bc.find_consensus(table)
+    heavy = bc.find_consensus(table, weights=[1, 1, 1, 1, 2.5])
+    assert plain.backing[7] == pytest.approx(4 / 5)
+    assert heavy.backing[7] == pytest.approx(4 / 6.5)
+
+
+def test_tables_larger_than_memory_come_as_paths_and_iterators(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 500)
+    table = np.stack([np.where(rng.random(500) < 0.1, 0, truth) for _ in range(6)], axis=1).astype(np.int8)
+    np.save(tmp_path / "table.npy", table)
+    expected = bc.find_consensus(table).labels
+    assert np.array_equal(bc.find_consensus(tmp_path / "table.npy").labels, expected)
+    assert np.array_equal(bc.find_consensus(iter([table[:200], table[200:]])).labels, expected)
+
+
+def test_seeds_have_no_place_in_a_dask_table():
+    da = pytest.importorskip("dask.array", reason="dask is an extra")
+    with pytest.raises(ValueError, match="Dask table"):
+        bc.find_consensus(da.zeros((10, 3), dtype=int), together=[[0, 1]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -60,10 +61,10 @@ def cut_at(
         of_rows, of_columns = rows == t, columns == t
         if problem.n_elements(of_rows) >= sizes[0] and problem.n_sources(of_columns) >= sizes[1]:
             blocks.append(Block(of_rows, of_columns, problem.gain(of_rows, of_columns, quorum)))
-    return _finished(problem, quorum, blocks, columns, precision)
+    return finished(problem, quorum, blocks, columns, precision)
 
 
-def _finished(
+def finished(
     problem: PreferenceMatrix, quorum: Fraction, blocks: list[Block], columns: IntArray, precision: float
 ) -> Cut:
     """Order the groups, give left-overs to the nearest, and score."""
@@ -71,6 +72,11 @@ def _finished(
     labels = nearest(problem, blocks)
     recall, exactness = relation(problem, labels)
     return Cut(quorum, tuple(blocks), labels, columns, recall + precision * exactness)
+
+
+def best_cut(cuts: Sequence[Cut]) -> Cut:
+    """The cut of the largest score; ties go to the quorum nearest to a majority."""
+    return max(cuts, key=lambda cut: (round(cut.score, 12), -abs(np.log(2 * float(cut.quorum)))))
 
 
 def joined(problem: PreferenceMatrix, cut: Cut, n_groups: int, precision: float) -> Cut:
@@ -91,7 +97,7 @@ def joined(problem: PreferenceMatrix, cut: Cut, n_groups: int, precision: float)
         held[:, a] += held[:, b]
         sizes[a] += sizes[b]
         held, sizes = np.delete(held, b, axis=1), np.delete(sizes, b)
-    return _finished(problem, cut.quorum, blocks, cut.columns, precision)
+    return finished(problem, cut.quorum, blocks, cut.columns, precision)
 
 
 def successors(problem: PreferenceMatrix, here: Cut, there: Cut) -> IntArray:

@@ -2,63 +2,26 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-from scipy.sparse import csr_array
-
-from biconsensus.biclustering import Extraction, bicluster, is_large
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
-from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.errors import InputError, NoConsensusWarning
-from biconsensus.memory import check_solver_memory
-from biconsensus.protocols import FloatArray, Solver
-from biconsensus.solvers import get_solver
+from biconsensus.engines.chunks import is_streamed
+from biconsensus.engines.dask import find_distributed, is_dask
+from biconsensus.engines.local import pool_from_stream
+from biconsensus.errors import InputError
+from biconsensus.protocols import Solver
+from biconsensus.search import Settings, solve, solve_on_path
 from biconsensus.validation import check_choice, check_count, check_quorum
 from biconsensus.weights import weigh
-
-logger = logging.getLogger("biconsensus")
 
 METHODS = ("auto", "greedy", "joint")
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
 MAJORITY = float("0.5")
 """The default quorum; an object of its own, so that a quorum that was given can be told from the default."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked arguments of one search."""
-
-    min_elements: int
-    min_candidates: int
-    overlap: bool
-    quorum: Fraction
-    method: str
-    unassigned: str
-    stop: str
-    solver: str | Solver
-    n_jobs: int | None
-    memory_limit: int | None
-
-    def record(self) -> dict[str, Any]:
-        """What is kept with the result."""
-        return {
-            "min_elements": self.min_elements,
-            "min_candidates": self.min_candidates,
-            "overlap": self.overlap,
-            "quorum": float(self.quorum),
-            "method": self.method,
-            "unassigned": self.unassigned,
-            "stop": self.stop,
-            "solver": self.solver if isinstance(self.solver, str) else type(self.solver).__name__,
-        }
 
 
 def find_consensus(
@@ -77,13 +40,15 @@ def find_consensus(
     *,
     weights: Any = None,
     memory_limit: int | None = None,
+    client: Any = None,
 ) -> Consensus:
     """Find the groups that many groupings agree on.
 
     Parameters
     ----------
     pool : Pool, or anything that `Pool.from_labels` takes
-        The candidate groups; (m, c) label tables included.
+        The candidate groups; (m, c) label tables included. Tables larger than memory may come as the path of a
+        Parquet file or folder or of an NPY file, an Arrow table, an iterator of chunks, or a Dask array or frame.
     min_elements, min_candidates : int
         Smallest group: elements, and distinct sources behind it; both inclusive.
     overlap : bool
@@ -109,6 +74,8 @@ def find_consensus(
         Weight rule for the candidates, in place of those of the pool.
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
+    client : dask.distributed.Client, optional
+        Where Dask tables are worked on; by default the current client or scheduler.
 
     Returns
     -------
@@ -126,120 +93,41 @@ def find_consensus(
     >>> bc.find_consensus(base).labels
     array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     """
-    given = pool if isinstance(pool, Pool) else Pool.from_labels(pool)
-    joined = given if together is None else given.join(together)
-    options: dict[str, Any] = {
-        "min_elements": check_count("min_elements", min_elements),
-        "min_candidates": check_count("min_candidates", min_candidates),
-        "overlap": bool(overlap),
-        "method": check_choice("method", method, METHODS),
-        "unassigned": check_choice("unassigned", unassigned, UNASSIGNED),
-        "stop": check_choice("stop", stop, STOPS),
-        "solver": ("vote" if joined.binary else "quantile") if solver == "auto" else solver,
-        "n_jobs": n_jobs,
-        "memory_limit": memory_limit,
-    }
+    settings = Settings(
+        min_elements=check_count("min_elements", min_elements),
+        min_candidates=check_count("min_candidates", min_candidates),
+        overlap=bool(overlap),
+        quorum=Fraction(1, 2) if quorum == "auto" else check_quorum(quorum),
+        method=check_choice("method", method, METHODS),
+        unassigned=check_choice("unassigned", unassigned, UNASSIGNED),
+        stop=check_choice("stop", stop, STOPS),
+        solver=solver,
+        n_jobs=n_jobs,
+        memory_limit=memory_limit,
+    )
     if overlap and method == "joint":
         raise InputError("method='joint' gives disjoint groups; use method='greedy' with overlap=True.")
+    if n_groups is not None and quorum != "auto" and quorum is not MAJORITY:
+        raise InputError(f"n_groups={n_groups} picks its own quorum; drop quorum={quorum!r} or n_groups.")
+    if is_dask(pool):
+        if together is not None:
+            raise InputError(
+                "together names elements by number, which a Dask table does not have; join them beforehand."
+            )
+        again = {"n_groups": n_groups, "weights": weights, "quorum": quorum}
+        return find_distributed(pool, find_consensus, client, **settings.arguments() | again)
+    given = _as_pool(pool, n_jobs)
+    joined = given if together is None else given.join(together)
     values = None if weights is None else weigh(weights, joined)
+    settings = settings.for_pool(joined)
     if quorum == "auto" or n_groups is not None:
-        return _on_path(given, joined, values, quorum, n_groups, options)
-    plain = "greedy" if method == "auto" else method
-    settings = Settings(**options | {"quorum": check_quorum(quorum), "method": plain})
+        wanted = None if n_groups is None else check_count("n_groups", n_groups)
+        return solve_on_path(given, joined, settings, values, wanted)
     return solve(given, joined, settings, values)
 
 
-def _on_path(
-    given: Pool, joined: Pool, weights: FloatArray | None, quorum: Any, n_groups: int | None, options: dict[str, Any]
-) -> Consensus:
-    """Let the quorum path choose."""
-    from biconsensus.quorum import choose
-
-    if quorum != "auto" and quorum is not MAJORITY:
-        raise InputError(f"n_groups={n_groups} picks its own quorum; drop quorum={quorum!r} or n_groups.")
-    raise NotImplementedError(choose)
-
-
-def solve(given: Pool, joined: Pool, settings: Settings, weights: FloatArray | None = None) -> Consensus:
-    """One search at one quorum."""
-    problem = PreferenceMatrix.from_pool(joined, weights)
-    found = _search(problem, settings)
-    order = np.argsort([-block.gain for block in found.blocks], kind="stable")
-    blocks = [found.blocks[k] for k in order]
-    members = np.stack([block.rows for block in blocks], axis=1) if blocks else np.zeros((problem.shape[0], 0), bool)
-    gains = np.array([block.gain for block in blocks], dtype=np.float64)
-    theta = float(settings.quorum)
-    result = Consensus(
-        pool=given,
-        row_of=joined.inverse,
-        members=csr_array(members),
-        candidates=tuple(np.flatnonzero(block.columns[problem.members]) for block in blocks),
-        gains=gains,
-        objective=2 * (1 - theta) * problem.norm - 2 * float(gains.sum()),
-        settings=settings.record(),
-        extraction=_account(problem, found),
-    )
-    logger.info("%r", result)
-    if len(result) == 0:
-        warnings.warn(_why_nothing(given, settings), NoConsensusWarning, stacklevel=3)
-    return result
-
-
-def _search(problem: PreferenceMatrix, settings: Settings) -> Extraction:
-    """Run the method that the settings ask for."""
-    if settings.method == "joint":
-        from biconsensus.joint import optimise
-
-        sizes = settings.min_elements, settings.min_candidates
-        found = optimise(problem, settings.quorum, start=_greedy(problem, settings).blocks)
-        return Extraction([block for block in found if is_large(problem, block, *sizes)])
-    return _greedy(problem, settings)
-
-
-def _greedy(problem: PreferenceMatrix, settings: Settings) -> Extraction:
-    """Algorithm 1 with the chosen solver."""
-    threads = {"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}
-    solver = get_solver(settings.solver, **threads)
-    check_solver_memory(problem, solver, settings.memory_limit)
-    solver.load(problem, settings.quorum)
-    return bicluster(
-        problem,
-        solver,
-        min_elements=settings.min_elements,
-        min_candidates=settings.min_candidates,
-        overlap=settings.overlap,
-        stop=settings.stop,
-    )
-
-
-def _account(problem: PreferenceMatrix, found: Extraction) -> dict[str, Any]:
-    """How the search ended, in plain numbers."""
-    account: dict[str, Any] = {}
-    if found.discarded is not None:
-        rows, columns = found.discarded.rows, found.discarded.columns
-        account["discarded"] = [problem.n_elements(rows), int(columns[problem.members].sum())]
-    if found.path is not None:
-        account["description_lengths"] = found.path.tolist()
-    return account
-
-
-def _why_nothing(pool: Pool, settings: Settings) -> str:
-    """Reason for an empty answer, and what to set."""
-    n_sources = np.unique(pool.source_of).size
-    if n_sources < settings.min_candidates:
-        return (
-            f"no group: the pool has {n_sources} sources, fewer than min_candidates={settings.min_candidates}; "
-            f"set min_candidates={n_sources} or add sources."
-        )
-    if pool.shape[0] < settings.min_elements:
-        return (
-            f"no group: the pool has {pool.shape[0]} elements, fewer than min_elements={settings.min_elements}; "
-            "set a smaller min_elements."
-        )
-    if pool.rows.nnz == 0:
-        return "no group: every candidate of the pool is empty."
-    return (
-        f"no group of at least min_elements={settings.min_elements} elements and "
-        f"min_candidates={settings.min_candidates} sources at quorum {float(settings.quorum):g} among "
-        f"{pool.shape[0]} elements and {n_sources} sources; lower the minimum sizes or the quorum."
-    )
+def _as_pool(source: Any, n_jobs: int | None) -> Pool:
+    """Pool of anything that holds groupings, in memory or not."""
+    if isinstance(source, Pool):
+        return source
+    return pool_from_stream(source, n_jobs=n_jobs) if is_streamed(source) else Pool.from_labels(source)

@@ -16,7 +16,7 @@ import numpy as np
 
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Cut, cut_at, joined, successors, weighted
+from biconsensus.cuts import Cut, best_cut, cut_at, joined, successors, weighted
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.granularity import spread
 from biconsensus.protocols import FloatArray
@@ -97,7 +97,7 @@ class QuorumPath:
     @property
     def best(self) -> Cut:
         """The place of the largest score; ties go to the quorum nearest to a majority."""
-        return max(self.cuts, key=lambda cut: (round(cut.score, 12), -abs(np.log(2 * float(cut.quorum)))))
+        return best_cut(self.cuts)
 
     def at(self, quorum: float | Fraction) -> Cut:
         """Groups at any quorum; between two places the search starts from the finer one.

@@ -60,7 +60,9 @@ class Consensus:
     settings: dict[str, Any] = field(default_factory=dict)
     """What `find_consensus` was asked for, and what it chose."""
     extraction: dict[str, Any] = field(default_factory=dict)
-    """How the search went: sizes of the first discarded block, description lengths."""
+    """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
+    weights: FloatArray | None = None
+    """(n,) weights of the candidates in the search; those of the pool where None."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -84,9 +86,10 @@ class Consensus:
     @cached_property
     def behind(self) -> FloatArray:
         """(n, T) weight of each candidate in the group that it backs, 0 elsewhere."""
+        used = self.pool.weights if self.weights is None else self.weights
         weights = np.zeros((self.pool.shape[1], len(self)))
         for t, candidates in enumerate(self.candidates):
-            weights[candidates, t] = self.pool.weights[candidates]
+            weights[candidates, t] = used[candidates]
         return weights
 
     @cached_property

@@ -57,6 +57,8 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         **_pack_sparse("rows", pool.rows),
         **_pack_sparse("members", result.members),
     }
+    if result.weights is not None:
+        arrays["used_weights"] = result.weights
     if pool.unseen is not None and pool.view_of is not None:
         arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
     meta = {
@@ -158,6 +160,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         objective=float(meta["objective"]),
         settings=dict(meta["settings"]),
         extraction=dict(meta["extraction"]),
+        weights=arrays.get("used_weights"),
     )
 
 
@@ -184,7 +187,8 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
     _check_indices("candidate_counts", arrays["candidate_counts"], groups, arrays["candidates"].size + 1)
     if pool.unseen is not None:
         _check_indices("view_of", arrays["view_of"], n, pool.unseen.shape[1])
-    for name, size in (("weights", n), ("gains", groups)):
+    numbers = {"weights": n, "gains": groups} | ({"used_weights": n} if "used_weights" in arrays else {})
+    for name, size in numbers.items():
         values = arrays[name]
         if values.shape != (size,) or values.dtype.kind != "f" or not np.isfinite(values).all():
             raise FileFormatError(f"saved {name} must be {size} finite numbers.")

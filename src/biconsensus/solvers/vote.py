@@ -78,7 +78,8 @@ class VoteSolver:
         self._columns = np.ones(problem.shape[1], bool)
 
     def best_block(self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int) -> Block | None:
-        """Best fixed point of the minimum sizes inside the live rows and columns."""
+        """Best fixed point of the minimum sizes inside the live rows and columns; weightless columns back nothing."""
+        columns = columns & (self._problem.weights > 0)
         self._forget(rows, columns)
         if rows.any() and columns.any():
             self._search()

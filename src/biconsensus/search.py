@@ -1,0 +1,198 @@
+"""One search: from a preference matrix to a Consensus, at a quorum that was given or chosen on the path."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.biclustering import Extraction, bicluster, is_large
+from biconsensus.core.consensus import Consensus
+from biconsensus.core.pool import Pool
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.errors import NoConsensusWarning
+from biconsensus.memory import check_solver_memory
+from biconsensus.protocols import FloatArray, Solver
+from biconsensus.solvers import get_solver
+
+if TYPE_CHECKING:
+    from biconsensus.cuts import Cut
+    from biconsensus.quorum import QuorumPath
+
+logger = logging.getLogger("biconsensus")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked arguments of one search."""
+
+    min_elements: int
+    min_candidates: int
+    overlap: bool
+    quorum: Fraction
+    method: str
+    unassigned: str
+    stop: str
+    solver: str | Solver
+    n_jobs: int | None
+    memory_limit: int | None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as arguments of `find_consensus`."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def for_pool(self, pool: Pool) -> Settings:
+        """With "auto" replaced by what serves this pool where the quorum is a number."""
+        solver = ("vote" if pool.binary else "quantile") if self.solver == "auto" else self.solver
+        return replace(self, solver=solver)
+
+    def record(self) -> dict[str, Any]:
+        """What is kept with the result."""
+        return {
+            "min_elements": self.min_elements,
+            "min_candidates": self.min_candidates,
+            "overlap": self.overlap,
+            "quorum": float(self.quorum),
+            "method": "greedy" if self.method == "auto" else self.method,
+            "unassigned": self.unassigned,
+            "stop": self.stop,
+            "solver": self.solver if isinstance(self.solver, str) else type(self.solver).__name__,
+        }
+
+
+def solve(given: Pool, joined: Pool, settings: Settings, weights: FloatArray | None = None) -> Consensus:
+    """One search at one quorum."""
+    problem = PreferenceMatrix.from_pool(joined, weights)
+    return _result(given, joined, weights, problem, _search(problem, settings), settings)
+
+
+def solve_on_path(
+    given: Pool, joined: Pool, settings: Settings, weights: FloatArray | None = None, n_groups: int | None = None
+) -> Consensus:
+    """Let the quorum path choose: by its score, or so many groups."""
+    from biconsensus.quorum import choose
+
+    sizes = {"min_elements": settings.min_elements, "min_candidates": settings.min_candidates}
+    path, cut = choose(joined, weights, n_groups=n_groups, **sizes)
+    method = "greedy" if settings.overlap else settings.method
+    if method == "greedy":
+        cut = _greedy_cut(path, settings, n_groups)
+    settings = replace(settings, quorum=cut.quorum, method="greedy" if method == "greedy" else "joint")
+    result = _result(given, joined, weights, path.problem, Extraction(list(cut.blocks)), settings)
+    result.extraction["path"] = [[float(c.quorum), len(c), c.score] for c in path.cuts]
+    return result
+
+
+def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> Cut:
+    """Algorithm 1 at every quorum of the path: the best score, or the best of those nearest to so many groups."""
+    from biconsensus.cuts import best_cut, finished
+
+    tries = []
+    for quorum in (cut.quorum for cut in path.cuts):
+        blocks = _greedy(path.problem, replace(settings, quorum=quorum)).blocks
+        tries.append(finished(path.problem, quorum, blocks, path.cuts[0].columns, path.precision))
+    wanted = [abs(len(cut) - n_groups) for cut in tries] if n_groups is not None else [0] * len(tries)
+    return best_cut([cut for cut, off in zip(tries, wanted) if off == min(wanted)])
+
+
+def _result(
+    given: Pool,
+    joined: Pool,
+    weights: FloatArray | None,
+    problem: PreferenceMatrix,
+    found: Extraction,
+    settings: Settings,
+) -> Consensus:
+    """Consensus over the pool as it was given, warned about where it is empty."""
+    order = np.argsort([-block.gain for block in found.blocks], kind="stable")
+    blocks = [found.blocks[k] for k in order]
+    members = np.stack([block.rows for block in blocks], axis=1) if blocks else np.zeros((problem.shape[0], 0), bool)
+    gains = np.array([block.gain for block in blocks], dtype=np.float64)
+    theta = float(settings.quorum)
+    result = Consensus(
+        pool=given,
+        row_of=joined.inverse,
+        members=csr_array(members),
+        candidates=tuple(np.flatnonzero(block.columns[problem.members]) for block in blocks),
+        gains=gains,
+        objective=2 * (1 - theta) * problem.norm - 2 * float(gains.sum()),
+        settings=settings.record(),
+        extraction=_account(problem, found),
+        weights=_used_weights(joined.weights if weights is None else weights, problem),
+    )
+    logger.info("%r", result)
+    if len(result) == 0:
+        warnings.warn(_why_nothing(given, settings), NoConsensusWarning, stacklevel=4)
+    return result
+
+
+def _used_weights(weights: FloatArray, problem: PreferenceMatrix) -> FloatArray:
+    """(n,) weight of each candidate in the search: its share of the weight of its column."""
+    total = np.bincount(problem.members, weights, minlength=problem.shape[1])
+    scale = np.divide(problem.weights, total, out=np.zeros_like(problem.weights), where=total > 0)
+    return np.asarray(weights * scale[problem.members])
+
+
+def _search(problem: PreferenceMatrix, settings: Settings) -> Extraction:
+    """Run the method that the settings ask for."""
+    if settings.method == "joint":
+        from biconsensus.joint import optimise
+
+        sizes = settings.min_elements, settings.min_candidates
+        found = optimise(problem, settings.quorum, start=_greedy(problem, settings).blocks)
+        return Extraction([block for block in found if is_large(problem, block, *sizes)])
+    return _greedy(problem, settings)
+
+
+def _greedy(problem: PreferenceMatrix, settings: Settings) -> Extraction:
+    """Algorithm 1 with the chosen solver."""
+    threads = {"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}
+    solver = get_solver(settings.solver, **threads)
+    check_solver_memory(problem, solver, settings.memory_limit)
+    solver.load(problem, settings.quorum)
+    return bicluster(
+        problem,
+        solver,
+        min_elements=settings.min_elements,
+        min_candidates=settings.min_candidates,
+        overlap=settings.overlap,
+        stop=settings.stop,
+    )
+
+
+def _account(problem: PreferenceMatrix, found: Extraction) -> dict[str, Any]:
+    """How the search ended, in plain numbers."""
+    account: dict[str, Any] = {}
+    if found.discarded is not None:
+        rows, columns = found.discarded.rows, found.discarded.columns
+        account["discarded"] = [problem.n_elements(rows), int(columns[problem.members].sum())]
+    if found.path is not None:
+        account["description_lengths"] = found.path.tolist()
+    return account
+
+
+def _why_nothing(pool: Pool, settings: Settings) -> str:
+    """Reason for an empty answer, and what to set."""
+    n_sources = np.unique(pool.source_of).size
+    if n_sources < settings.min_candidates:
+        return (
+            f"no group: the pool has {n_sources} sources, fewer than min_candidates={settings.min_candidates}; "
+            f"set min_candidates={n_sources} or add sources."
+        )
+    if pool.shape[0] < settings.min_elements:
+        return (
+            f"no group: the pool has {pool.shape[0]} elements, fewer than min_elements={settings.min_elements}; "
+            "set a smaller min_elements."
+        )
+    if pool.rows.nnz == 0:
+        return "no group: every candidate of the pool is empty."
+    return (
+        f"no group of at least min_elements={settings.min_elements} elements and "
+        f"min_candidates={settings.min_candidates} sources at quorum {float(settings.quorum):g} among "
+        f"{pool.shape[0]} elements and {n_sources} sources; lower the minimum sizes or the quorum."
+    )
