@@ -71,10 +71,9 @@ def test_save_and_inspect_agree(here: Callable[..., Any], labels_csv: Path, tmp_
     assert "3 groups in 60 elements" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_cluster_finds_far_groups(here: Callable[..., Any], points_csv: Path, tmp_path: Path) -> None:
-    done = here(
-        "cluster", points_csv, "--truth", "kind", "--quorum", "0.4", "--seed", 3, "--json", "--report", "page.html"
-    )
+@pytest.mark.parametrize("known", [[], ["--groups", "3"]], ids=["number found", "number given"])
+def test_cluster_finds_far_groups(here: Callable[..., Any], points_csv: Path, tmp_path: Path, known: list[str]) -> None:
+    done = here("cluster", points_csv, "--truth", "kind", *known, "--json", "--report", "page.html")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
     assert summary["groups"] == 3

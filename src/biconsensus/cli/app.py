@@ -132,7 +132,7 @@ def cluster(
         quorum=opt.quorum_of(quorum),
         min_elements=min_elements,
         min_candidates=min_candidates,
-        n_clusters=groups,
+        n_groups=groups,
         unassigned=unassigned,
         random_state=seed,
         n_jobs=jobs,

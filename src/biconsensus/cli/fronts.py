@@ -14,7 +14,10 @@ def run_merge(
 ) -> None:
     """Consensus of a table of labels."""
     from biconsensus import Pool, find_consensus
+    from biconsensus.solvers import get_solver
 
+    if settings["solver"] != "auto":
+        get_solver(settings["solver"])  # an unknown name is told before anything is read
     with output.working(f"reading {path.name}"):
         columns, true, ids = label_table(path, id_column, truth)
         pool = Pool.from_labels(columns, ids=ids)
