@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+import biconsensus.io
 
 
 def test_merge_writes_ids_groups_and_backing(call: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
@@ -142,3 +143,21 @@ def test_the_same_seed_gives_the_same_file(here: Callable[..., Any], points_csv:
             == 0
         )
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "npy"])
+def test_large_tables_are_read_piece_by_piece(
+    here: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    truth = np.repeat([0, 1, 2], 40)
+    path = tmp_path / f"labels.{ending}"
+    if ending == "npy":
+        np.save(path, np.stack([truth] * 5, axis=1))
+    else:
+        bc.io.write_table(path, {f"run{k}": truth for k in range(5)}, ids=[f"e{i}" for i in range(120)])
+    whole = json.loads(here("merge", path, "--quorum", "0.5", "--json", "--out", "whole.csv").stdout)
+    monkeypatch.setattr("biconsensus.cli.tables.STREAMED", 100)
+    monkeypatch.setattr("biconsensus.cli.tables.label_table", None)
+    pieces = json.loads(here("merge", path, "--quorum", "0.5", "--json", "--out", "pieces.csv").stdout)
+    assert pieces["sizes"] == whole["sizes"] == [40, 40, 40]
+    assert (tmp_path / "pieces.csv").read_text() == (tmp_path / "whole.csv").read_text()

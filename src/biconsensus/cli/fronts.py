@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.cli.output import Output
-from biconsensus.cli.tables import label_table, point_table
+from biconsensus.cli.tables import label_pool, point_table
 
 
 def run_merge(
     output: Output, path: Path, id_column: str | None, truth: str | None, raw: bool, settings: dict[str, Any]
 ) -> None:
     """Consensus of a table of labels."""
-    from biconsensus import Pool, find_consensus
+    from biconsensus import find_consensus
     from biconsensus.solvers import get_solver
 
     if settings["solver"] != "auto":
         get_solver(settings["solver"])  # an unknown name is told before anything is read
     with output.working(f"reading {path.name}"):
-        columns, true, ids = label_table(path, id_column, truth)
-        pool = Pool.from_labels(columns, ids=ids)
-    with output.working(f"finding the consensus of {len(columns)} groupings of {pool.shape[0]:,} elements"):
+        pool, true = label_pool(path, id_column, truth, settings["n_jobs"])
+    with output.working(f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
         consensus = find_consensus(pool if raw else pool.clean(), **settings)
         _ = consensus.labels, consensus.backing
     output.finish(consensus, truth=true, page={"title": f"Consensus of {path.name}"})

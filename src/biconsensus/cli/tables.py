@@ -7,6 +7,38 @@ from typing import Any
 
 from biconsensus.errors import UnknownNameError
 
+STREAMED = 64 << 20
+"""Files of more bytes than this are read piece by piece."""
+
+
+def label_pool(path: Path, id_column: str | None, truth: str | None, jobs: int) -> tuple[Any, Any]:
+    """Pool of a table of labels, and the true groups; large files are never whole in memory."""
+    from biconsensus import Pool
+
+    if truth is None and is_large(path):
+        from biconsensus.engines.local import pool_from_stream
+
+        return pool_from_stream(path, id_column=id_column or _first_id(path), n_jobs=jobs), None
+    columns, true, ids = label_table(path, id_column, truth)
+    return Pool.from_labels(columns, ids=ids), true
+
+
+def is_large(path: Path) -> bool:
+    """Whether a file, or a folder of Parquet files, is to be read piece by piece."""
+    if path.is_dir():
+        return True
+    return path.suffix.lower() in (".parquet", ".pq", ".npy") and path.is_file() and path.stat().st_size > STREAMED
+
+
+def _first_id(path: Path) -> str | None:
+    """Name of the first column of a Parquet file where it is that of the ids, as in smaller files."""
+    if path.suffix.lower() == ".npy" or path.is_dir():
+        return None
+    import pyarrow.parquet
+
+    first: str = pyarrow.parquet.read_schema(path).names[0]
+    return first if first.lower() in ("", "id") else None
+
 
 def label_table(path: Path, id_column: str | None, truth: str | None) -> tuple[dict[str, Any], Any, Any]:
     """Columns of base labels, the true groups, the ids."""
