@@ -142,6 +142,26 @@ def test_refit_is_a_local_minimum_of_the_residuals(name):
 
 
 @every_model
+def test_improved_hypotheses_hold_more_of_their_model(name):
+    model, case = get_model(name), CASES[name]
+    if not hasattr(model, "improve"):
+        pytest.skip("no local improvement: hypotheses stay as sampled")
+    rng = np.random.default_rng(11)
+    data = np.vstack([case.exact(60, rng), case.exact(30, rng)[rng.permutation(30)]])
+    data[:60, case.noisy_columns] += rng.normal(scale=0.01, size=data[:60, case.noisy_columns].shape)
+    data[60:, 2:] = data[rng.permutation(30) + 60, 2:]
+    _, params = usable(model, data[np.argsort(rng.random((200, 60)), axis=1)[:, : model.sample_size]])
+    better = model.improve(params, data, 0.06, 3)
+    assert better.shape == params.shape
+    np.testing.assert_allclose(np.linalg.norm(better, axis=1), 1)
+    held = [(model.residuals(theta, data)[:60] <= 0.03).mean(axis=0) for theta in (params, better)]
+    assert np.median(held[1]) > 0.85 > np.median(held[0]) + 0.1
+    alone = np.vstack([model.improve(theta[None], data, 0.06, 3) for theta in params[:5]])
+    np.testing.assert_allclose(alone, better[:5], atol=1e-7)
+    np.testing.assert_array_equal(model.improve(params, data, 0.06, 0), params)
+
+
+@every_model
 def test_hit_probability_is_a_probability_and_grows(name):
     model, rng = get_model(name), np.random.default_rng(9)
     if not hasattr(model, "hit_probability"):

@@ -3,6 +3,7 @@
 Beside `sample_size`, `fit` and `residuals` (the protocol) a model may offer, and the library uses where present:
 
 * ``refit(data (m, d), weights (m,)) -> (p,)``: least squares on many elements;
+* ``improve(params (k, p), data (m, d), threshold, steps) -> (k, p)``: hypotheses drawn to what lies near them;
 * ``hit_probability(params (k, p), threshold, box (2, d)) -> (k,)``: the paper's closed form, corrected;
 * ``background(box (2, d), n, rng) -> (n, d)``: random elements (default: uniform in the box);
 * ``background_like(data (m, d), n, rng) -> (n, d)``: random elements that keep what is not tested, such as lengths of

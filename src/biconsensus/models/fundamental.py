@@ -8,7 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from biconsensus.models.least_squares import levenberg_marquardt
-from biconsensus.models.projective import hartley, homogeneous, least_vector, transform, unit_rows
+from biconsensus.models.projective import (
+    biweights,
+    hartley,
+    homogeneous,
+    least_vector,
+    least_vectors,
+    normalised,
+    transform,
+    unit_rows,
+)
 from biconsensus.protocols import BoolArray, FloatArray
 
 CROSSES = np.array(
@@ -59,11 +68,7 @@ class FundamentalModel:
         """Sampson distances (m, k) of correspondences (m, 4)."""
         first, second = homogeneous(data[:, :2]), homogeneous(data[:, 2:])
         error = np.abs((second[:, :, None] * first[:, None, :]).reshape(-1, 9) @ params.T)
-        maps = params.reshape(-1, 3, 3)
-        gradient = np.zeros_like(error)
-        for axis in range(2):
-            gradient += (first @ maps[:, axis].T) ** 2
-            gradient += (second @ maps[:, :, axis].T) ** 2
+        gradient = _squared_gradients(params, data)
         error /= np.maximum(np.sqrt(gradient, out=gradient), 1e-300)
         return np.asarray(error, dtype=float)
 
@@ -84,6 +89,22 @@ class FundamentalModel:
 
         best = levenberg_marquardt(system, RankTwo.moved, RankTwo(left, float(np.arctan2(size[1], size[0])), right))
         return np.asarray(unit_rows((t2.T @ best.matrix_and_slopes()[0] @ t1).reshape(1, 9))[0], dtype=float)
+
+    def improve(self, params: FloatArray, data: FloatArray, threshold: float, steps: int = 3) -> FloatArray:
+        """Fundamental matrices (k, 9) after some steps of reweighted linear least squares on what lies near each."""
+        t1, t2 = hartley(data[None, :, :2])[0], hartley(data[None, :, 2:])[0]
+        first, second = transform(t1[None], data[None, :, :2])[0], transform(t2[None], data[None, :, 2:])[0]
+        equations = [(second[:, :, None] * first[:, None, :]).reshape(-1, 9)]
+        for _ in range(steps):
+            near = biweights(self.residuals(params, data), threshold)
+            # the equations are Sampson distances times the length of their gradient
+            weights = normalised(near / np.maximum(_squared_gradients(params, data), np.finfo(float).tiny))
+            left, size, right = np.linalg.svd(least_vectors(equations, weights).reshape(-1, 3, 3))
+            solved = (left[:, :, :2] * size[:, None, :2]) @ right[:, :2]
+            better = unit_rows((t2.T @ solved @ t1).reshape(-1, 9))
+            enough = (near > 0).sum(axis=0) > self.sample_size
+            params = np.where(enough[:, None] & np.isfinite(better), better, params)
+        return params
 
     def positions(self, data: FloatArray) -> FloatArray:
         """Places (m, 2) in the first image, for localised sampling."""
@@ -110,6 +131,17 @@ class RankTwo:
     def moved(self, step: FloatArray) -> RankTwo:
         """The matrix after turns (3 + 3) and a change of the angle."""
         return RankTwo(self.left @ _turn(step[:3]), self.angle + step[6], _turn(step[3:6]) @ self.right)
+
+
+def _squared_gradients(params: FloatArray, data: FloatArray) -> FloatArray:
+    """Squared lengths (m, k) of the gradients of the constraints by the four coordinates."""
+    first, second = homogeneous(data[:, :2]), homogeneous(data[:, 2:])
+    maps = params.reshape(-1, 3, 3)
+    squares = np.zeros((len(data), len(maps)))
+    for axis in range(2):
+        squares += (first @ maps[:, axis].T) ** 2
+        squares += (second @ maps[:, :, axis].T) ** 2
+    return squares
 
 
 def _sampson_system(matrix: FloatArray, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:

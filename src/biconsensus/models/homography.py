@@ -10,7 +10,17 @@ import numpy as np
 
 from biconsensus.models.background import as_probability, box_sides, uniform_background
 from biconsensus.models.least_squares import levenberg_marquardt
-from biconsensus.models.projective import adjugate, hartley, homogeneous, least_vector, transform, unit_rows
+from biconsensus.models.projective import (
+    adjugate,
+    biweights,
+    hartley,
+    homogeneous,
+    least_vector,
+    least_vectors,
+    normalised,
+    transform,
+    unit_rows,
+)
 from biconsensus.protocols import FloatArray
 
 
@@ -84,6 +94,23 @@ class HomographyModel:
         theta = unit_rows((adjugate(t2)[0] @ best @ t1[0]).reshape(1, 9))[0]
         front = np.sign(homogeneous(data[:, :2]) @ theta[6:])
         return np.asarray(theta if weights @ front >= 0 else -theta, dtype=float)
+
+    def improve(self, params: FloatArray, data: FloatArray, threshold: float, steps: int = 3) -> FloatArray:
+        """Homographies (k, 9) after some steps of reweighted linear least squares on what lies near each."""
+        t1, t2 = hartley(data[None, :, :2])[0], hartley(data[None, :, 2:])[0]
+        rows = _equations(transform(t1[None], data[None, :, :2])[0], transform(t2[None], data[None, :, 2:])[0])
+        equations, points = list(rows.reshape(2, len(data), 9)), homogeneous(data[:, :2])
+        for _ in range(steps):
+            near = biweights(self.residuals(params, data), threshold)
+            # the equations are errors in pixels times the depth of the mapped point
+            depth = np.maximum(np.abs(points @ params[:, 6:].T), np.finfo(float).tiny)
+            solved = least_vectors(equations, normalised(near / depth**2)).reshape(-1, 3, 3)
+            maps = unit_rows((adjugate(t2[None])[0] @ solved @ t1).reshape(-1, 9))
+            front = np.einsum("mk,mk->k", near, points @ maps[:, 6:].T)
+            maps *= np.where(front < 0, -1.0, 1.0)[:, None]
+            enough = (near > 0).sum(axis=0) > self.sample_size
+            params = np.where(enough[:, None] & np.isfinite(maps), maps, params)
+        return params
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Mean area (k,) of what agrees with a point of the first image over the second image."""

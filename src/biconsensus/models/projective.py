@@ -45,3 +45,21 @@ def least_vector(rows: FloatArray) -> FloatArray:
     """Unit vector (n,) that tall equations (r, n) map to least."""
     # the triangle of the QR decomposition has the same right singular vectors, and no large left ones
     return np.asarray(np.linalg.svd(np.linalg.qr(rows, mode="r"))[2][-1], dtype=float)
+
+
+def least_vectors(equations: list[FloatArray], weights: FloatArray) -> FloatArray:
+    """Unit vectors (k, n) that equations, arrays (m, n), map to least under each of k sets of weights (m, k)."""
+    products = sum(rows[:, :, None] * rows[:, None, :] for rows in equations)
+    size = equations[0].shape[1]
+    moments = (weights.T @ np.asarray(products).reshape(len(weights), -1)).reshape(-1, size, size)
+    return np.asarray(np.linalg.eigh(moments)[1][:, :, 0], dtype=float)
+
+
+def biweights(residuals: FloatArray, threshold: float) -> FloatArray:
+    """Tukey's weights of residuals, zero beyond the threshold."""
+    return np.asarray(np.clip(1 - (residuals / threshold) ** 2, 0.0, None) ** 2, dtype=float)
+
+
+def normalised(weights: FloatArray) -> FloatArray:
+    """Weights (m, k) scaled to a largest one of 1 in each column."""
+    return np.asarray(weights / np.maximum(weights.max(axis=0), np.finfo(float).tiny), dtype=float)
