@@ -21,10 +21,11 @@ from biconsensus.estimators.communities_graph import (
 )
 from biconsensus.estimators.communities_output import CommunityOutput
 from biconsensus.estimators.communities_pool import View, pool_of, typical_votes
-from biconsensus.estimators.communities_runs import Setting, settings_of
+from biconsensus.estimators.communities_runs import second_settings, settings_of
+from biconsensus.estimators.communities_second import weighed_by_pool
 from biconsensus.find import find_consensus
 from biconsensus.graphs import Graph, read_graph, sum_of_graphs, union_nodes
-from biconsensus.sources.running import SourceResult, child_seeds, run_sources
+from biconsensus.sources.running import NamedSource, SourceResult, child_seeds, run_sources
 from biconsensus.validation import check_choice
 
 UNASSIGNED = ("neighbours", "nearest", "leave")
@@ -61,6 +62,9 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     unassigned : {"neighbours", "nearest", "leave"}
         Left-over nodes go to the community that they have the heaviest links to, to the one whose candidates
         hold them most, or stay -1. Nodes without edges always stay -1.
+    second_round : bool
+        Whether block models of the network, its edges weighed by what the runs say of them, join the pool: one
+        for every four runs. Not where communities may overlap, nor for chunks.
     n_groups : int, optional
         Number of communities wanted; it is found otherwise.
     weight : str or None
@@ -120,6 +124,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         overlap: bool = False,
         together: Iterable[Iterable[Hashable]] | None = None,
         unassigned: str = "neighbours",
+        second_round: bool = True,
         n_groups: int | None = None,
         weight: str | None = "weight",
         time_limit: float | None = None,
@@ -138,6 +143,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         self.overlap = overlap
         self.together = together
         self.unassigned = unassigned
+        self.second_round = second_round
         self.n_groups = n_groups
         self.weight = weight
         self.time_limit = time_limit
@@ -157,7 +163,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
             Present for scikit-learn.
         """
         read = read_graph(graph, weight=self.weight)
-        return self._fit([View(read, np.arange(read.n_nodes))], read, together_named=False)
+        return self._fit([View(read, np.arange(read.n_nodes))], read, named=False)
 
     def fit_many(self, graphs: Iterable[Any]) -> ConsensusCommunities:
         """Find one consensus for several networks on the same nodes: modalities, time steps, perturbed copies.
@@ -172,7 +178,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
             raise InputError("graphs: received none; give at least one network")
         names, places = union_nodes(read)
         views = [View(graph, place) for graph, place in zip(read, places)]
-        return self._fit(views, sum_of_graphs(read, names, places), together_named=True)
+        return self._fit(views, sum_of_graphs(read, names, places), named=True)
 
     def fit_chunks(self, graph: Any, n_chunks: int, overlap: float = 0.5) -> ConsensusCommunities:
         """Split a large network into overlapping chunks, run every algorithm in each, stitch by consensus.
@@ -191,17 +197,27 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         read = read_graph(graph, weight=self.weight)
         chunks = chunks_of(read, n_chunks, overlap)
         views = [View(read.subgraph(c), c, counted) for c, counted in zip(chunks, well_seen(read, chunks))]
-        return self._fit(views, read, together_named=True)
+        return self._fit(views, read, named=True, chunks=True)
 
-    def _fit(self, views: Sequence[View], graph: Graph, together_named: bool) -> ConsensusCommunities:
+    def _fit(self, views: Sequence[View], graph: Graph, named: bool, chunks: bool = False) -> ConsensusCommunities:
         """Run, pool, agree; the same for one network, several, and chunks."""
         check_choice("unassigned", self.unassigned, UNASSIGNED)
-        seeds_of_groups = None if self.together is None else [graph.positions(t, "together") for t in self.together]
+        tied = None if self.together is None else [graph.positions(names, "together") for names in self.together]
         settings = settings_of(self.algorithms, self.n_runs)
-        self.results_, seen = self._run(settings, views, together_named)
+        sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
+        seen = [view for view in views for _ in range(len(sources) // len(views))]
+        n_second = 0 if chunks or self.overlap or not self.second_round else -(-len(sources) // 4)
+        seeds = child_seeds(self.random_state, len(sources) + n_second)
         self.graph_ = graph
+        self.results_ = self._run(sources, [view.graph for view in views], seeds[: len(sources)], "first")
         self.pool_ = pool_of(self.results_, seen, graph.names, self.weights).clean()
-        self.consensus_ = self._agree(seeds_of_groups)
+        if n_second:
+            again = second_settings(n_second).sources(0, False)
+            weighed = weighed_by_pool(graph, self.pool_)
+            self.results_ += self._run(again, [weighed], seeds[len(sources) :], "second")
+            seen += [View(graph, np.arange(graph.n_nodes))] * n_second
+            self.pool_ = pool_of(self.results_, seen, graph.names, self.weights).clean()
+        self.consensus_ = self._agree(tied)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.modularity_ = metrics.modularity(graph.adjacency, self.labels_)
@@ -209,21 +225,17 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         self.communities_ = sets_of_names(self.consensus_.membership, graph.names)
         return self
 
-    def _run(
-        self, settings: list[Setting], views: Sequence[View], named: bool
-    ) -> tuple[list[SourceResult], list[View]]:
-        """Every setting on every network, all seeds drawn beforehand."""
-        sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
-        results = run_sources(
+    def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:
+        """Base runs of one round."""
+        return run_sources(
             sources,
-            tuple(view.graph for view in views),
-            child_seeds(self.random_state, len(sources)),
+            graphs,
+            seeds,
             n_jobs=self.n_jobs,
             time_limit=self.time_limit,
-            checkpoint=self.checkpoint,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint) / part,
             progress=self.progress,
         )
-        return results, [view for view in views for _ in range(len(sources) // len(views))]
 
     def _agree(self, together: list[list[int]] | None) -> Consensus:
         """Consensus of the pool, with left-over nodes placed as asked."""

@@ -69,6 +69,11 @@ def settings_of(algorithms: Any, n_runs: int) -> list[Setting]:
     return [setting for entry in algorithms for setting in _grid(entry, n_runs)]
 
 
+def second_settings(n_runs: int) -> Setting:
+    """The runs of the second round."""
+    return Setting("block_model, second round", get_algorithm("block_model"), n_runs)
+
+
 def _is_pair(entry: Any) -> bool:
     """Whether this is one (name, parameters) pair rather than a list of entries."""
     return isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[1], Mapping)
