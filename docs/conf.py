@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import biconsensus
 
@@ -58,3 +59,15 @@ sphinx_gallery_conf = {
     "abort_on_example_error": False,
 }
 warnings.filterwarnings("ignore", category=DeprecationWarning)
+
+
+def escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Absolute values in docstrings are written |x|, which reStructuredText takes for something else."""
+    for k, line in enumerate(lines):
+        if "|" in line and "`" not in line and ">>>" not in line:
+            lines[k] = line.replace("|", "\\|")
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", escape_bars, priority=100)
