@@ -48,6 +48,16 @@ def test_is_a_model_with_shapes_as_declared(name):
 
 
 @every_model
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:invalid value encountered")
+def test_no_samples_and_no_elements_are_batches_too(name):
+    model, data = get_model(name), CASES[name].exact(20, np.random.default_rng(12))
+    params = model.fit(data[None, : model.sample_size])
+    assert model.fit(np.empty((0, model.sample_size, data.shape[1]))).shape == (0, params.shape[1])
+    assert model.residuals(params[:0], data).shape == (20, 0)
+    assert model.residuals(params, data[:0]).shape == (0, 1)
+
+
+@every_model
 def test_exact_elements_are_recovered_from_any_minimal_sample(name):
     model, rng = get_model(name), np.random.default_rng(1)
     data = CASES[name].exact(60, rng)

@@ -49,7 +49,7 @@ class SubspaceModel:
         spokes = samples[:, 1:] - first[:, None]
         basis, corner = np.linalg.qr(np.swapaxes(spokes, 1, 2))
         pivots = np.abs(np.diagonal(corner, axis1=1, axis2=2))
-        params = np.hstack([first, basis.reshape(first.shape[0], -1)])
+        params = np.hstack([first, basis.reshape(first.shape[0], first.shape[1] * self.dimension)])
         params[pivots.min(axis=1) <= 1e-9 * pivots.max(axis=1)] = np.nan
         return params
 

@@ -42,7 +42,7 @@ class VanishingPointModel:
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Vanishing points (k, 3) of pairs of segments (k, 2, 4); NaN where both lie on one line."""
-        middle = samples.reshape(len(samples), -1, 2).mean(axis=1)
+        middle = samples.reshape(len(samples), 4, 2).mean(axis=1)
         centred = samples - np.tile(middle, 2)[:, None]
         scale = np.abs(centred).max(axis=(1, 2), initial=0.0) + np.finfo(float).tiny
         lines = _lines(centred / scale[:, None, None])
