@@ -56,7 +56,7 @@ fuzz: $(READY)
 	$(BIN)/python scripts/bench.py --folder tests/fuzz $(ONLY)
 
 test-matrix: $(READY)
-	PYTHON="$(PYTHON)" sh scripts/test-matrix
+	PYTHON="$(PYTHON)" JOBS="$(JOBS)" ARGS="$(ARGS)" sh scripts/test-matrix
 
 clean:
 	rm -rf demo-output docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
