@@ -17,6 +17,10 @@ from biconsensus.solvers.descent import sample_rows, settle
 HALF = Fraction(1, 2)
 BATCH = 256
 ROW_STARTS = 64
+FEW_ROWS = 1 << 11
+"""Rows up to which rows are starts of their own; where there are more, candidates found all that they found."""
+HEAVY_ROWS = 1 << 10
+"""Rows, the heaviest ones, that the leading singular vector is taken from."""
 WELL_SAMPLED = 64
 LEADING = -1
 
@@ -113,7 +117,8 @@ class VoteSolver:
         for starts in _batches(fresh):
             self._from(self._first_columns(starts), starts)
         if self._quorum == HALF:
-            heavy = np.array([i for i in self._heavy_rows() if i + n_columns not in self._reached], dtype=np.int64)
+            wanted = self._heavy_rows(ROW_STARTS if self._rows.size <= FEW_ROWS else 0)
+            heavy = np.array([i for i in wanted if i + n_columns not in self._reached], dtype=np.int64)
             for starts in _batches(heavy):
                 held = self._problem.entries[starts].toarray().T != 0
                 self._from(self._approach(held & self._columns[:, None]), starts + n_columns)
@@ -157,15 +162,14 @@ class VoteSolver:
                 first_row=int(rows.argmax()),
             )
 
-    def _heavy_rows(self) -> IntArray:
+    def _heavy_rows(self, number: int) -> IntArray:
         """The live rows that stand for the most elements."""
         live = np.flatnonzero(self._rows)
-        return live[np.argsort(-self._problem.counts[live], kind="stable")[:ROW_STARTS]]
+        return live[np.argsort(-self._problem.counts[live], kind="stable")[:number]]
 
     def _leading(self) -> BoolArray:
-        """(q, 1) start from the leading singular vector of the live (sampled) matrix, by power iteration."""
-        problem = self._problem if self._coarse is None else self._coarse.problem
-        rows = self._rows if self._coarse is None else self._rows[self._sampled]
+        """(q, 1) start from the leading singular vector of the heaviest live rows, by power iteration."""
+        problem, rows = self._problem, np.sort(self._heavy_rows(HEAVY_ROWS))
         scale = diags_array(problem.weights / problem.weights.max() * self._columns)
         matrix = csr_array(problem.entries[rows].astype(np.float64)) @ scale
         counts, vector = problem.counts[rows].astype(np.float64), self._columns.astype(np.float64)
