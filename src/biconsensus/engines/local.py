@@ -154,7 +154,8 @@ class Numbering:
     """Numbers the rows of chunks as they come, in threads that each have an index of their own."""
 
     def __init__(self, n_rows: int | None, n_jobs: int | None) -> None:
-        self._n_jobs = effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        one_segment = n_rows is not None and n_rows <= SEGMENT
+        self._n_jobs = 1 if one_segment else effective_n_jobs(-1 if n_jobs is None else n_jobs)
         self._threads = ThreadPoolExecutor(self._n_jobs) if self._n_jobs > 1 else None
         self._indexes: list[dict[Layout, RowIndex]] = [{} for _ in range(self._n_jobs)]
         self._idle: SimpleQueue[int] = SimpleQueue()
