@@ -83,7 +83,8 @@ def spread(problem: PreferenceMatrix) -> float:
     0.347
     """
     _, same = _same_source(problem)
-    return float(np.std(np.log(same[same > 0])))
+    known = same[same > 0]
+    return float(np.std(np.log(known))) if known.size else 0.0
 
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
@@ -122,12 +123,9 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     >>> relation(problem, np.array([0, 1]))
     (0.5, 0.5)
     """
-    n_groups = int(labels.max(initial=-1)) + 1
-    if n_groups == 0:
+    members = _members(problem, labels)
+    if members.shape[1] == 0:
         return 0.0, 0.0
-    members = np.zeros((labels.size, n_groups))
-    inside = labels >= 0
-    members[inside, labels[inside]] = problem.counts[inside]
     held: FloatArray = problem.entries.T @ members
     used, same = _same_source(problem)
     sizes = members.sum(axis=0) - _unseen_by_source(problem, members)[used]
@@ -136,6 +134,95 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
     recall = both / np.maximum(same, 1e-12) - grouped
     return float(recall.mean()), float((both / grouped - same).mean())
+
+
+def retention(problem: PreferenceMatrix, labels: IntArray) -> float:
+    """Sum over the groups of the share of a random walk that stays inside.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool.
+    labels : (r,) array of int
+        Group of each row, -1 for none.
+
+    Returns
+    -------
+    float
+        Between 1 (the walk does not see the groups) and the number of groups (it never leaves them).
+
+    Notes
+    -----
+    The normalised association of the bipartite graph with edges ``w_j B_ij``: the walk goes from an element of the
+    group to one of its candidates and from there to an element.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1]]))
+    >>> retention(problem, np.array([0, 1]))
+    2.0
+    """
+    members = _members(problem, labels)
+    held = problem.weights[:, None] * (problem.entries.T @ members)
+    reach = problem.weights * (problem.counts @ problem.entries)
+    volumes = members.T @ (problem.entries @ problem.weights)
+    inside = (held**2 / np.maximum(reach, 1e-300)[:, None]).sum(axis=0)
+    return float((inside / np.maximum(volumes, 1e-300)).sum())
+
+
+def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -> tuple[float, float]:
+    """How much more often elements are together with their own group than with the nearest other one.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool.
+    labels : (r,) array of int
+        Group of each row, -1 for none.
+    weights : (q,) array
+        Weights of the columns in the co-occurrences.
+
+    Returns
+    -------
+    difference, silhouette : float
+        Means over the elements of a - b and of (a - b) / (1 - min(a, b)), with a the co-occurrence with the others of
+        the own group and b the largest with another group; 0 where there are fewer than two groups.
+
+    Notes
+    -----
+    The second is the silhouette for the distance 1 - co-occurrence, on distinct rows and without any pair of them.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1]]))
+    >>> contrast(problem, np.array([0, 1]), problem.weights)
+    (1.0, 1.0)
+    """
+    members = _members(problem, labels)
+    if members.shape[1] < 2:
+        return 0.0, 0.0
+    sizes = members.sum(axis=0)
+    own_weight = problem.entries @ weights
+    inside = np.flatnonzero((labels >= 0) & (own_weight > 0))
+    near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members))
+    own, place = own_weight[inside], (np.arange(inside.size), labels[inside])
+    others = np.maximum(sizes[labels[inside]] - 1.0, 1.0)
+    a = (near[place] - own) / (others * own)
+    near /= np.maximum(sizes, 1.0)
+    near[place] = -1.0
+    b = near.max(axis=1) / own
+    share = problem.counts[inside] / problem.counts[inside].sum()
+    return float(share @ (a - b)), float(share @ ((a - b) / np.maximum(1.0 - np.minimum(a, b), 1e-12)))
+
+
+def _members(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
+    """(r, T) elements of each row in its group."""
+    members = np.zeros((labels.size, int(labels.max(initial=-1)) + 1))
+    inside = labels >= 0
+    members[inside, labels[inside]] = problem.counts[inside]
+    return members
 
 
 def _used_backers(problem: PreferenceMatrix) -> FloatArray:

@@ -1,8 +1,7 @@
 """The quorum path: groups for every quorum, and the choice of a place on it.
 
-The path is that of the joint method, with candidates weighted by how certain the pool is of them. The choice weighs two
-things against each other: that elements which a candidate holds together stay together, and that elements of one group
-are held together by candidates, both above chance.
+The path is that of the joint method, with candidates weighted by how certain the pool is of them. The choice depends on
+whether the sources are of one granularity or of many, and looks only at the pool, never at the data behind it.
 """
 
 from __future__ import annotations
@@ -16,22 +15,18 @@ import numpy as np
 
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Cut, best_cut, cut_at, joined, successors, weighted
+from biconsensus.cuts import Cut, Judge, best_cut, cut_at, joined, successors, weighted
 from biconsensus.errors import MissingDependencyError, PoolWarning
-from biconsensus.granularity import spread
 from biconsensus.protocols import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 QUORUMS = tuple(
-    Fraction(n, 1000) for n in (900, 800, 650, 500, 400, 300, 220, 160, 120, 90, 65, 48, 35, 25, 18, 13, 9, 6)
+    Fraction(n, 10_000)
+    for n in (9000, 8000, 6500, 5000, 4000, 3000, 2200, 1600, 1200, 900, 650, 480, 350, 250, 180, 130, 90, 60, 40, 25)
 )
 """Places of the path, from fine to coarse."""
-NARROW = 0.4
-"""Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
-PRECISION_WIDE, PRECISION_NARROW = 0.25, 0.5
-"""Weight of precision against recall; sources of many granularities cannot all be precise, so it counts less there."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +38,8 @@ class QuorumPath:
     >>> import biconsensus as bc
     >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
     >>> path = QuorumPath.of(bc.Pool.from_labels(base), min_elements=2, min_candidates=2)
-    >>> len(path.best), len(path.at(0.02)), len(path.with_n_groups(3))
-    (4, 2, 3)
+    >>> len(path.best), len(path.at(0.8)), len(path.with_n_groups(3))
+    (2, 4, 3)
     """
 
     problem: PreferenceMatrix
@@ -52,8 +47,8 @@ class QuorumPath:
     cuts: tuple[Cut, ...]
     min_elements: int
     min_candidates: int
-    precision: float
-    """Weight of precision in the scores."""
+    judge: Judge
+    """What scores the places."""
 
     @classmethod
     def of(
@@ -86,13 +81,13 @@ class QuorumPath:
         -----
         Each place starts from the answer of the one before and from the most frequent rows.
         """
-        problem = weighted(PreferenceMatrix.from_pool(pool, weights))
+        plain = PreferenceMatrix.from_pool(pool, weights)
+        problem, judge = weighted(plain), Judge.of(plain)
         sizes = min_elements, min_candidates
-        precision = PRECISION_NARROW if spread(problem) < NARROW else PRECISION_WIDE
         cuts: list[Cut] = []
         for quorum in quorums:
-            cuts.append(cut_at(problem, quorum, cuts[-1].columns if cuts else None, sizes, precision))
-        return cls(problem, tuple(cuts), min_elements, min_candidates, precision)
+            cuts.append(cut_at(problem, quorum, cuts[-1].columns if cuts else None, sizes, judge))
+        return cls(problem, tuple(cuts), min_elements, min_candidates, judge)
 
     @property
     def best(self) -> Cut:
@@ -117,7 +112,7 @@ class QuorumPath:
                 return cut
         finer = [cut.columns for cut in self.cuts if cut.quorum > theta]
         sizes = self.min_elements, self.min_candidates
-        return cut_at(self.problem, theta, finer[-1] if finer else None, sizes, self.precision)
+        return cut_at(self.problem, theta, finer[-1] if finer else None, sizes, self.judge)
 
     def with_n_groups(self, n_groups: int) -> Cut:
         """The best place with this many groups, or the nearest finer one with groups joined.
@@ -142,8 +137,9 @@ class QuorumPath:
             )
             return finest
         exact = [cut for cut in self.cuts if len(cut) == n_groups]
-        finer = [joined(self.problem, cut, n_groups, self.precision) for cut in self.cuts if len(cut) > n_groups]
-        return max(exact + finer, key=lambda cut: cut.score)
+        finer = [joined(self.problem, cut, n_groups, self.judge) for cut in self.cuts if len(cut) > n_groups]
+        # between groupings of one number of groups, what the walk retains told better than the score
+        return max(exact + finer, key=lambda cut: cut.retention)
 
     def to_frame(self) -> pd.DataFrame:
         """One line for each group of each place, for a ribbon or a tree.
@@ -226,10 +222,11 @@ def choose(
 
     Notes
     -----
-    The score of a place is ``recall + lambda * precision``, each above chance and averaged over the sources: recall is
-    the probability that two elements of one candidate share a group less that of any two; precision the probability
-    that two elements of one group share a candidate of the source less that of any two. lambda is 1/4, or 1/2 where
-    all sources are of about the same granularity.
+    Where the sources are of about one granularity, the score of a place is ``recall + precision / 2 + 2 difference``;
+    otherwise ``recall / 2 + silhouette + 3 (retention - 1) / (K - 1)``. Recall and precision are the probabilities,
+    above chance, that elements of one candidate share a group and the reverse (`granularity.relation`); difference and
+    silhouette compare co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is
+    what a random walk over elements and candidates keeps inside (`granularity.retention`).
 
     Examples
     --------
