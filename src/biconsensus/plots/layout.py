@@ -150,7 +150,7 @@ def group_graph(graph: Any, consensus: Consensus, seed: int = 0, most: int = 300
     edges = np.argwhere(between > 0)
     weights = between[tuple(edges.T)]
     positions = _spring(kept.size, edges, weights, seed)
-    areas = 1500 * sizes[kept] / sizes.max()
+    areas = 1500 / max(1.0, kept.size / 20) * sizes[kept] / sizes.max()
     return GraphDrawing(positions, edges, 5 * weights / weights.max(initial=1), areas, groups[kept])
 
 

@@ -31,6 +31,16 @@ class MatrixImage:
     column_groups: IntArray
     """(b,) the group that most candidates of each column back, -1 for none."""
 
+    @property
+    def binned(self) -> bool:
+        """Whether a cell is the mean of several entries."""
+        return any(np.diff(edges).max(initial=1) > 1 for edges in (self.row_edges, self.column_edges))
+
+    @property
+    def ink(self) -> FloatArray:
+        """(a, b) how dark to draw: the shares, or where cells are means their roots, the fullest cell being full."""
+        return np.sqrt(self.shares / max(float(self.shares.max()), 1e-300)) if self.binned else self.shares
+
 
 def element_order(consensus: Consensus) -> IntArray:
     """Elements by group, in a group by falling backing, those in no group last.
@@ -170,7 +180,7 @@ def paint(image: MatrixImage) -> FloatArray:
     same = (image.row_groups[:, None] == image.column_groups[None, :]) & (image.row_groups[:, None] >= 0)
     table = np.array([_rgb(color) for color in (*COLORS, OUTLIER)])
     index = np.where(same, image.row_groups[:, None] % len(COLORS), len(COLORS))
-    return np.asarray(1.0 - image.shares[:, :, None] * (1.0 - table[index]))
+    return np.asarray(1.0 - image.ink[:, :, None] * (1.0 - table[index]))
 
 
 def _rgb(color: str) -> tuple[float, ...]:

@@ -153,16 +153,19 @@ def matrices(consensus: Consensus) -> dict[str, Any]:
     m, n = consensus.pool.shape
     note = ""
     if m > MOST_CELLS or n > MOST_CELLS:
-        note = f"{m:,} elements and {n:,} candidates do not fit: a cell is the mean of several."
+        note = (
+            f"{m:,} elements and {n:,} candidates do not fit: a cell is the mean of several, drawn darker than it is."
+        )
     before, after = (matrix_image(consensus, reorder, MOST_CELLS, MOST_CELLS) for reorder in (False, True))
     return {"before": _picture(consensus, before, False), "after": _picture(consensus, after, True), "note": note}
 
 
 def _picture(consensus: Consensus, image: MatrixImage, reordered: bool) -> dict[str, Any]:
     """One matrix; names of the candidates where each has its own column in the order of the pool."""
-    cells = np.clip(np.round(255 * image.shares), 0, 255).astype(np.uint8)
+    cells = np.clip(np.round(255 * image.ink), 0, 255).astype(np.uint8)
     single = image.column_edges.size - 1 == len(consensus.pool.names)
     return {
+        "top": round_off(image.shares.max(initial=0), 6) if image.binned else None,
         "cells": base64.b64encode(cells.tobytes()).decode("ascii"),
         "rowGroups": image.row_groups.tolist(),
         "columnGroups": image.column_groups.tolist(),

@@ -98,7 +98,8 @@ def _dots(plane: FloatArray, labels: IntArray) -> dict[str, Any]:
 
 def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
     """Nodes and edges, or one dot for each community of a large network."""
-    if consensus.labels.size <= MOST_NODES:
+    small = consensus.labels.size <= MOST_NODES
+    if small:
         drawing, note = node_positions(graph, consensus.labels), "Each dot is a node, coloured by its community."
         names, sizes = element_names(consensus, np.arange(consensus.labels.size)), np.full(consensus.labels.size, 4.5)
     else:
@@ -108,8 +109,9 @@ def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
             note += f" The {drawing.labels.size:,} largest of {len(consensus):,} are drawn."
         counts = np.bincount(consensus.labels + 1, minlength=len(consensus) + 1)
         names = [f"{counts[group + 1]:,} nodes" for group in drawing.labels]
-        sizes = 4 + 22 * np.sqrt(drawing.sizes / drawing.sizes.max())
-    kept = _strongest(drawing)
+        largest = min(26.0, 110.0 / np.sqrt(drawing.labels.size))
+        sizes = largest * np.maximum(np.sqrt(drawing.sizes / drawing.sizes.max()), 0.2)
+    kept = _strongest(drawing, MOST_EDGES if small else 4 * drawing.labels.size)
     if kept.size < len(drawing.edges):
         note += f" The {kept.size:,} strongest of {len(drawing.edges):,} lines are drawn."
     return {
@@ -124,9 +126,9 @@ def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
     }
 
 
-def _strongest(drawing: GraphDrawing) -> IntArray:
+def _strongest(drawing: GraphDrawing, most: int) -> IntArray:
     """The widest lines, as many as a page can take."""
-    return np.sort(np.argsort(-drawing.widths, kind="stable")[:MOST_EDGES])
+    return np.sort(np.argsort(-drawing.widths, kind="stable")[:most])
 
 
 def models_view(consensus: Consensus, X: FloatArray, models: FittedModels) -> dict[str, Any]:

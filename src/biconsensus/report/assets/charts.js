@@ -66,7 +66,8 @@ function matrix(canvas, picture) {
   }
   canvas.addEventListener("mousemove", (event) => {
     const [i, j] = cell(event), lines = ["elements of " + groupName(rows[i]), picture.names ? "candidate " + picture.names[j] : "candidates of " + groupName(columns[j])];
-    tip(event, [...lines, Math.round(cells[i * b + j] / 2.55) + "% filled"]);
+    const ink = cells[i * b + j] / 255, share = picture.top === null ? ink : ink * ink * picture.top;
+    tip(event, [...lines, number(100 * share, share < .1 ? 1 : 0) + "% filled"]);
   });
   canvas.addEventListener("mouseleave", () => tip(null, null));
   canvas.addEventListener("click", (event) => select(rows[cell(event)[0]]));
