@@ -56,7 +56,7 @@ def run(out: Path, quick: bool) -> Section:
         "with Q its modularity. "
         "K is the true number, given to spectral clustering only. Consensus: all groups at once at "
         "quorum 1/2, at least two "
-        "base results behind each, left-over nodes placed with their neighbours. "
+        "base results behind each, left-over nodes to the nearest community, with a second round. "
         f"Average NMI of the consensus {average[-1]:.3f}, of the best base algorithm {average[:-1].max():.3f}.",
         [Table("NMI with the planted communities, and modularity", ["network", "score", *COLUMNS], rows)],
         [(name, "m = 100, mean degree 5: the planted communities, Louvain, and the consensus.")],

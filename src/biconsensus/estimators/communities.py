@@ -20,7 +20,7 @@ from biconsensus.estimators.communities_graph import (
     with_labels,
 )
 from biconsensus.estimators.communities_output import CommunityOutput
-from biconsensus.estimators.communities_pool import View, pool_of, typical_votes
+from biconsensus.estimators.communities_pool import View, pool_of, smallest_group, typical_votes
 from biconsensus.estimators.communities_runs import second_settings, settings_of
 from biconsensus.estimators.communities_second import weighed_by_pool
 from biconsensus.find import find_consensus
@@ -28,7 +28,7 @@ from biconsensus.graphs import Graph, read_graph, sum_of_graphs, union_nodes
 from biconsensus.sources.running import NamedSource, SourceResult, child_seeds, run_sources
 from biconsensus.validation import check_choice
 
-UNASSIGNED = ("neighbours", "nearest", "leave")
+UNASSIGNED = ("nearest", "neighbours", "leave")
 
 
 class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc]
@@ -51,17 +51,17 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         Share of agreement that a community needs.
     method : {"auto", "joint", "greedy"}
         How groups are found; "auto" is all at once, or Algorithm 1 where communities may overlap.
-    min_elements : int
-        Smallest community.
+    min_elements : int, optional
+        Smallest community; by default 7, in networks of fewer than 28 nodes a quarter of them, but at least 2.
     min_candidates : int, optional
         Fewest runs behind a community; by default 4, or as many as saw nearly every node where those are fewer.
     overlap : bool
         Whether a node may be in several communities; base algorithms that overlap make that useful.
     together : iterable of iterables of node names, optional
         Seeds: nodes that must share a community.
-    unassigned : {"neighbours", "nearest", "leave"}
-        Left-over nodes go to the community that they have the heaviest links to, to the one whose candidates
-        hold them most, or stay -1. Nodes without edges always stay -1.
+    unassigned : {"nearest", "neighbours", "leave"}
+        Left-over nodes go to the community whose candidates hold them most, to the one that they have the heaviest
+        links to, or stay -1. Nodes without edges always stay -1.
     second_round : bool
         Whether block models of the network, its edges weighed by what the runs say of them, join the pool: one
         for every four runs. Not where communities may overlap, nor for chunks.
@@ -119,11 +119,11 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         weights: Any = "uniform",
         quorum: Any = 0.5,
         method: str = "auto",
-        min_elements: int = 3,
+        min_elements: int | None = None,
         min_candidates: int | None = None,
         overlap: bool = False,
         together: Iterable[Iterable[Hashable]] | None = None,
-        unassigned: str = "neighbours",
+        unassigned: str = "nearest",
         second_round: bool = True,
         n_groups: int | None = None,
         weight: str | None = "weight",
@@ -242,7 +242,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         overlap = bool(self.overlap)
         found = find_consensus(
             self.pool_,
-            min_elements=self.min_elements,
+            min_elements=smallest_group(self.pool_) if self.min_elements is None else self.min_elements,
             min_candidates=min(4, typical_votes(self.pool_)) if self.min_candidates is None else self.min_candidates,
             overlap=overlap,
             quorum=self.quorum,

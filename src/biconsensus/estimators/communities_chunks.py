@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from biconsensus.errors import InputError
 from biconsensus.graphs import Graph
 from biconsensus.protocols import BoolArray, IntArray
-from biconsensus.sources.networks.label_propagation import label_propagation
+from biconsensus.sources.networks import get_algorithm
 from biconsensus.validation import check_count
 
 
@@ -54,7 +54,8 @@ def _order(graph: Graph) -> IntArray:
     """All nodes, breadth first, with those that a quick look puts together side by side, so that few are cut off."""
     rank = np.empty(graph.n_nodes, np.int64)
     rank[reverse_cuthill_mckee(graph.adjacency.tocsr(), symmetric_mode=True)] = np.arange(graph.n_nodes)
-    labels = label_propagation(graph, seed=0, max_sweeps=5)
+    found = np.asarray(get_algorithm("label_propagation")(graph, seed=0, max_sweeps=5))
+    labels = np.where(found < 0, found.max() + 1, found)
     middle = np.bincount(labels, rank) / np.bincount(labels)
     return np.lexsort((rank, labels, middle[labels]))
 

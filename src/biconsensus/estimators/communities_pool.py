@@ -118,6 +118,11 @@ def _by_modularity(runs: Sequence[tuple[SourceResult, View]]) -> FloatArray:
     return np.exp(SHARPNESS * (np.array(quality) - max(quality)))
 
 
+def smallest_group(pool: Pool) -> int:
+    """Smallest community by default: the paper's 7, less in tiny networks."""
+    return min(7, max(2, pool.shape[0] // 4))
+
+
 def typical_votes(pool: Pool) -> int:
     """How many runs saw nearly every node (all but 5%), at least 1."""
     present = np.unique(pool.source_of)
