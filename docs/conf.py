@@ -30,7 +30,6 @@ suppress_warnings = ["config.cache", "toc.empty_glob"]
 
 html_theme = "furo"
 html_title = "biconsensus"
-html_static_path = ["_static"]
 html_show_sphinx = False
 
 autosummary_generate = True
