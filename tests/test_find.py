@@ -1,17 +1,12 @@
 """find_consensus end to end: the semantics that must not drift."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
 
 import biconsensus as bc
-
-sys.path.insert(0, str(Path(__file__).parent / "core"))
-from strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
 
 QUORUMS = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 

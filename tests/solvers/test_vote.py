@@ -1,22 +1,18 @@
 """The vote solver: optimal on tiny matrices, monotone, exact at the quorum, the same however it is asked."""
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from strategies import binary_matrices, examples, label_tables
 
 import biconsensus as bc
 from biconsensus.solvers import ballot, descent
 from biconsensus.solvers.ballot import Ballot, whole_unit
 from biconsensus.solvers.vote import VoteSolver
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
-from strategies import binary_matrices, examples, label_tables
 
 HALF = Fraction(1, 2)
 
