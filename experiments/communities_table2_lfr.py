@@ -78,7 +78,7 @@ def _fit(kind: tuple[int, int, tuple[int, int], int], seed: int) -> tuple[bc.Con
 def _one(kind: tuple[int, int, tuple[int, int], int], seed: int) -> list[tuple[float, float]]:
     """Modularity and NMI of the base results and of the consensus."""
     model, truth = _fit(kind, seed)
-    answers = [*(result.labels for result in model.results_), model.labels_]
+    answers = [*(result.labels for result in model.results_[: len(COLUMNS) - 1]), model.labels_]
     return [scores(model.graph_, labels, truth) for labels in answers]
 
 

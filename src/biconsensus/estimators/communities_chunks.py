@@ -54,7 +54,7 @@ def _order(graph: Graph) -> IntArray:
     """All nodes, breadth first, with those that a quick look puts together side by side, so that few are cut off."""
     rank = np.empty(graph.n_nodes, np.int64)
     rank[reverse_cuthill_mckee(graph.adjacency.tocsr(), symmetric_mode=True)] = np.arange(graph.n_nodes)
-    found = np.asarray(get_algorithm("label_propagation")(graph, seed=0, max_sweeps=5))
+    found: IntArray = np.asarray(get_algorithm("label_propagation")(graph, seed=0, max_sweeps=5))
     labels = np.where(found < 0, found.max() + 1, found)
     middle = np.bincount(labels, rank) / np.bincount(labels)
     return np.lexsort((rank, labels, middle[labels]))
