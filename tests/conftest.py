@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 for folder in (ROOT / "scripts", ROOT / "experiments", ROOT):
@@ -18,6 +18,9 @@ for folder in (ROOT / "scripts", ROOT / "experiments", ROOT):
 # timings say nothing on a machine that others use too
 settings.register_profile("biconsensus", deadline=None)
 settings.register_profile("fuzz", deadline=None, max_examples=10_000)
+settings.register_profile(
+    "mutate", deadline=None, max_examples=15, derandomize=True, phases=(Phase.explicit, Phase.generate)
+)
 settings.load_profile(os.environ.get("BICONSENSUS_PROFILE", "biconsensus"))
 
 # matplotlib must not look for a screen

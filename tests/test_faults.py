@@ -1,18 +1,27 @@
-"""Bad input, one test for each row of the table of faults that concerns the engine, numbered alike.
+"""Bad input and faults: one test for each row of the table of faults, numbered alike, through the public API.
 
-Rows of other parts stand with those parts: base algorithms (26 to 30) in tests/sources, models (32, 33, 36) in
-tests/sources and tests/estimators, graphs (34, 35) in tests/test_graphs.py, files and reports (37 to 40) in
-tests/core, tests/report, tests/cli and tests/test_io.py.
+Where a row has deeper tests in the folder of its part, docs/reliability.md names them.
 """
 
+import errno
+import os
+import pickle
+import signal
+import time
 import warnings
+import zipfile
 
+import networkx as nx
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
 
 import biconsensus as bc
 from biconsensus.core.diagnostics import diagnose
+from biconsensus.io import read_labels, read_points
+from biconsensus.io.writing import atomic_path
+from biconsensus.report import render_report
 from biconsensus.solvers import get_solver
 from biconsensus.validation import check_finite
 
@@ -41,6 +50,9 @@ def test_01_nan_in_x():
     X[2, 1], X[3, 0] = np.nan, np.inf
     with pytest.raises(ValueError, match=r"2 NaN or infinite values, the first at \(2, 1\)"):
         check_finite(X)
+    for estimator in (bc.ConsensusClustering(), bc.MultiModelFitter("plane", 0.1)):
+        with pytest.raises(ValueError, match=r"2 NaN or infinite values, the first at \(2, 1\)"):
+            estimator.fit(X)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -1.0])
@@ -51,6 +63,9 @@ def test_02_bad_weight_or_entry(bad):
         bc.Pool.from_matrix(np.array([[0.0, bad]]))
     with pytest.raises(ValueError, match="candidate 1 has"):
         bc.find_consensus(TABLE, weights=[1.0, bad, 1.0, 1.0, 1.0])
+    if not bad < 0:  # scikit-learn words the refusal of negative values
+        with pytest.raises(ValueError, match="candidate 1 has"):
+            bc.BiclusterConsensus().fit(np.array([[1.0, bad]] * 3))
 
 
 def test_03_empty_input():
@@ -84,6 +99,7 @@ def test_07_an_empty_candidate_never_joins():
     c = bc.find_consensus(pool)
     assert max(b.candidates.max() for b in c.biclusters) < MATRIX.shape[1]
     assert diagnose(pool).empty.size == 3
+    assert "3 candidates" in render_report(c)
     assert c.labels.tolist() == labels_of(bc.Pool.from_matrix(MATRIX))
 
 
@@ -92,6 +108,8 @@ def test_08_a_candidate_that_contains_everything_is_kept_until_cleaned():
     assert pool.shape[1] == MATRIX.shape[1] + 1
     assert "source 5: 0" in pool.names
     assert "source 5: 0" not in pool.clean().names
+    assert "1 candidates hold 90% or more" in render_report(bc.find_consensus(pool))
+    assert "left out beforehand" in render_report(bc.find_consensus(pool.clean()))
 
 
 def test_09_identical_candidates_are_all_listed():
@@ -131,12 +149,20 @@ def test_13_csr_with_int64_indices():
     assert labels_of(bc.Pool.from_matrix(wide)) == labels_of(bc.Pool.from_matrix(MATRIX))
 
 
-def test_14_15_unsorted_duplicate_and_stored_zero_entries():
-    A = csr_array((np.array([1.0, 1.0, 0.0]), np.array([2, 0, 1]), np.array([0, 2, 3])), shape=(2, 3))
+def test_14_unsorted_and_duplicate_entries():
+    A = csr_array((np.array([0.25, 1.0, 0.5]), np.array([2, 0, 2]), np.array([0, 3, 3])), shape=(2, 3))
     data, indices = A.data.copy(), A.indices.copy()
-    assert bc.Pool.from_matrix(A).to_matrix().toarray().tolist() == [[1, 0, 1], [0, 0, 0]]
+    assert bc.Pool.from_matrix(A).to_matrix().toarray().tolist() == [[1, 0, 0.75], [0, 0, 0]]
     assert np.array_equal(A.data, data)
     assert np.array_equal(A.indices, indices)
+
+
+def test_15_stored_zeros_are_absent():
+    A = csr_array((np.array([1.0, 0.0, 1.0]), np.array([0, 1, 2]), np.array([0, 2, 3])), shape=(2, 3))
+    pool = bc.Pool.from_matrix(A)
+    assert pool.rows.nnz == 2
+    assert pool.sizes.tolist() == [1, 0, 1]
+    assert A.nnz == 3
 
 
 def test_16_read_only_and_memory_mapped_input(tmp_path):
@@ -214,12 +240,189 @@ def test_25_a_solver_that_does_not_converge():
     assert solver.n_iter_ == 2
 
 
+FAR = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + np.random.default_rng(0).random((30, 2))
+
+
+def clustered(*estimators, **options):
+    return bc.ConsensusClustering(list(estimators), random_state=0, progress=False, **options)
+
+
+def fails(X):
+    raise RuntimeError("no luck")
+
+
+def hangs(X):
+    time.sleep(60)
+
+
+def is_killed(X):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+BASE = [KMeans(3, n_init=1)] * 4
+
+
+def test_26_a_base_algorithm_raises():
+    with pytest.warns(bc.errors.PoolWarning, match=r"1 of 5 base runs skipped: .*RuntimeError: no luck"):
+        model = clustered(*BASE, fails).fit(FAR)
+    assert model.results_[4].error == "RuntimeError: no luck"
+    assert len(np.unique(model.labels_)) == 3
+    with pytest.raises(bc.errors.SourceError, match=r"0 of 2 base runs gave a result.*no luck"):
+        clustered(fails, fails).fit(FAR)
+
+
+def test_27_a_base_algorithm_hangs():
+    with pytest.warns(bc.errors.PoolWarning, match="1 of 5 base runs skipped"):
+        model = clustered(*BASE, hangs, time_limit=4, n_jobs=2).fit(FAR)
+    assert model.results_[4].error == "stopped after the time limit of 4 s"
+    assert len(np.unique(model.labels_)) == 3
+
+
+def test_28_a_worker_is_killed(tmp_path):
+    with pytest.warns(bc.errors.PoolWarning, match="1 of 5 base runs skipped"):
+        model = clustered(*BASE, is_killed, n_jobs=2, checkpoint=tmp_path).fit(FAR)
+    assert model.results_[4].error == "its process died twice"
+    assert model.labels_.tolist() == clustered(*BASE).fit(FAR).labels_.tolist()
+    assert len(list(tmp_path.glob("*.npy"))) == 4
+
+
+def test_29_an_interrupt_keeps_what_was_finished(tmp_path):
+    def interrupted(X):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clustered(*BASE, interrupted, checkpoint=tmp_path).fit(FAR)
+    kept = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.npy")}
+    assert len(kept) == 4
+    resumed = clustered(*BASE, checkpoint=tmp_path).fit(FAR)
+    assert resumed.labels_.tolist() == clustered(*BASE).fit(FAR).labels_.tolist()
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+
+
+def test_30_a_checkpoint_that_was_cut_or_belongs_to_other_data(tmp_path):
+    clustered(*BASE, checkpoint=tmp_path).fit(FAR)
+    with pytest.raises(bc.errors.FileFormatError, match="made from other data"):
+        clustered(*BASE, checkpoint=tmp_path).fit(FAR + 1)
+    path = min(tmp_path.glob("*.npy"))
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(bc.errors.FileFormatError, match="truncated or was changed"):
+        clustered(*BASE, checkpoint=tmp_path).fit(FAR)
+
+
 def test_31_memory_is_estimated_before_it_is_allocated():
     with pytest.raises(MemoryError, match=r"would need about .* MB, above the limit of 0 MB"):
         bc.find_consensus(TABLE, memory_limit=1000)
     wide = bc.Pool.from_groups([[j, j + 1] for j in range(200_000)], n_elements=200_001)
     with pytest.raises(MemoryError, match="AdmmSolver on 200001 rows x 200000 columns would need"):
         bc.find_consensus(wide, solver="admm")
+
+
+@pytest.mark.parametrize("points", [np.zeros((30, 2)), np.arange(60.0).reshape(30, 2)])
+def test_32_coincident_and_collinear_minimal_samples(points):
+    with pytest.warns(bc.errors.NoConsensusWarning):
+        model = bc.MultiModelFitter("circle", 0.1, n_samples=200, random_state=0).fit(points)
+    assert model.labels_.tolist() == [-1] * 30
+
+
+def test_33_fewer_points_than_a_minimal_sample():
+    with pytest.raises(ValueError, match=r"2 elements.*CircleModel needs 3"):
+        bc.MultiModelFitter("circle", 0.1).fit(np.zeros((2, 2)))
+
+
+def test_34_loops_parallel_edges_isolated_nodes_and_negative_weights():
+    clean = nx.connected_caveman_graph(3, 8)
+    odd = nx.MultiGraph(clean)
+    odd.add_edges_from([(0, 0), (0, 1), (0, 1)])
+    odd.add_node("alone")
+    model = bc.ConsensusCommunities("louvain", random_state=0).fit(odd)
+    assert model.labels_[-1] == -1
+    assert np.array_equal(model.labels_[:-1], bc.ConsensusCommunities("louvain", random_state=0).fit(clean).labels_)
+    clean.add_edge(0, 9, weight=-1.0)
+    with pytest.raises(ValueError, match=r"negative or non-finite.*between 0 and 9"):
+        bc.ConsensusCommunities("louvain").fit(clean)
+
+
+def test_35_directed_and_disconnected_networks():
+    cliques = nx.disjoint_union_all([nx.complete_graph(8)] * 3)
+    for network in (cliques, nx.DiGraph(cliques)):
+        labels = bc.ConsensusCommunities("louvain", random_state=0).fit(network).labels_
+        assert labels.tolist() == np.repeat(labels[::8], 8).tolist()
+        assert len(set(labels.tolist())) == 3
+
+
+def test_36_images_of_every_kind():
+    pytest.importorskip("cv2")
+    from biconsensus.sources.images import line_segments
+
+    grey = np.zeros((60, 60))
+    grey[20:40, 10:50] = 1.0
+    expected = line_segments(grey).endpoints
+    assert len(expected) == 4
+    assert np.array_equal(line_segments(np.stack([grey] * 3, axis=2)).endpoints, expected)
+    assert np.array_equal(line_segments((255 * grey).astype(np.uint8)).endpoints, expected)
+    with pytest.raises(ValueError, match="empty"):
+        line_segments(np.zeros((0, 5)))
+    with pytest.raises(MemoryError, match="max_pixels"):
+        line_segments(np.broadcast_to(np.uint8(0), (30_000, 30_000)))
+
+
+def test_37_hostile_names_are_escaped():
+    evil = "</script><script>alert(1)</script>"
+    pool = bc.Pool.from_labels({f"{evil}{k}": np.where(TRUTH == 0, evil, "b") for k in range(4)}, ids=[evil] * 30)
+    page = render_report(bc.find_consensus(pool), title=evil)
+    assert "<script>alert" not in page
+    assert page.count("<script") == 2
+
+
+def test_38_hostile_saved_files_are_refused(tmp_path):
+    path = tmp_path / "saved.bic"
+    for name, content in [("code.pkl", pickle.dumps(print)), ("../out.npy", b""), ("meta.json", b" " * 50_000_000)]:
+        bc.find_consensus(TABLE).save(path)
+        with zipfile.ZipFile(path) as old:
+            parts = {part: old.read(part) for part in old.namelist()} | {name: content}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+            for part, value in parts.items():
+                new.writestr(part, value)
+        with pytest.raises(bc.errors.FileFormatError, match=r"saved\.bic"):
+            bc.Consensus.load(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["saved.bic"]
+
+
+def test_39_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "saved.bic"
+    result = bc.find_consensus(TABLE)
+    result.save(path)
+    old = path.read_bytes()
+
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        bc.find_consensus(TABLE[:, :4]).save(path)
+    with pytest.raises(OSError, match="No space left"), atomic_path(tmp_path / "other.csv") as new:
+        new.write_text("half")
+    assert path.read_bytes() == old
+    assert [p.name for p in tmp_path.iterdir()] == ["saved.bic"]
+
+
+def test_40_tables_with_faults_name_line_and_column(tmp_path):
+    def file(content):
+        path = tmp_path / "table.csv"
+        path.write_bytes(content)
+        return path
+
+    assert list(read_labels(file(b"\xef\xbb\xbfa,b\n0,1\n1,\n")).columns) == ["a", "b"]
+    with pytest.raises(ValueError, match=r"line 3, column 2 .*'x' is no finite number"):
+        read_points(file(b"a,b\n0,1\n1,x\n"))
+    with pytest.raises(ValueError, match=r"line 2, column 2 .*the cell is empty"):
+        read_points(file(b"a,b\n0,\n"))
+    with pytest.raises(ValueError, match="line 3, column 3: the line has 3 cells, line 1 has 2"):
+        read_labels(file(b"a,b\n0,1\n0,1,2\n"))
+    with pytest.raises(ValueError, match="the file is empty"):
+        read_labels(file(b""))
+    with pytest.raises(ValueError, match=r"line 2, column 1.*semicolon"):
+        read_labels(file(b"a;b\n0;1\n"), separator=",")
 
 
 def test_41_unknown_names_list_the_valid_ones():
@@ -229,6 +432,10 @@ def test_41_unknown_names_list_the_valid_ones():
         bc.find_consensus(TABLE, method="greed")
     with pytest.raises(ValueError, match=r"unknown weight rule 'sizes'. Did you mean 'size'"):
         bc.find_consensus(TABLE, weights="sizes")
+    with pytest.raises(ValueError, match=r"unknown model 'lin'. Did you mean 'line'"):
+        bc.MultiModelFitter("lin", 0.1).fit(FAR)
+    with pytest.raises(ValueError, match=r"unknown algorithm 'louvan'. Did you mean 'louvain'"):
+        bc.ConsensusCommunities("louvan").fit(nx.path_graph(3))
 
 
 def test_42_fewer_sources_than_min_candidates():

@@ -71,7 +71,7 @@ def check_matrix_entries(values: NDArray[Any], columns: IntArray, what: str = "A
     if bad.size:
         place = int(bad[0])
         raise InputError(
-            f"{what} must hold finite values that are not negative; candidate {int(columns[place])} has "
+            f"{what} must hold no NaN, infinite or negative value; candidate {int(columns[place])} has "
             f"{values[place]} ({bad.size} such entries in all)."
         )
 
@@ -114,7 +114,7 @@ def check_indices(what: str, values: Any, size: int) -> IntArray:
 
 
 def check_memory(what: str, needed: int, limit: int | None) -> None:
-    """Raise before allocating where the estimate exceeds the limit (bytes)."""
+    """Raise before allocating where the estimate exceeds the limit (bytes); None is no limit."""
     if limit is not None and needed > limit:
         raise TooLargeError(
             f"{what} would need about {needed / 2**20:,.0f} MB, above the limit of {limit / 2**20:,.0f} MB; "

@@ -12,7 +12,7 @@ import biconsensus as bc
 
 def examples(number):
     """So many examples of a costly property, 10,000 where `make fuzz` asks for them."""
-    return settings(max_examples=10_000 if os.environ.get("BICONSENSUS_PROFILE") == "fuzz" else number)
+    return settings(max_examples={"fuzz": 10_000, "mutate": 15}.get(os.environ.get("BICONSENSUS_PROFILE", ""), number))
 
 
 @st.composite

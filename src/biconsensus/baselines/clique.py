@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.baselines.cooccurrence import to_elements
+from biconsensus.baselines.cooccurrence import check_square, to_elements
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError, SourceError
 from biconsensus.protocols import FloatArray, IntArray
@@ -80,6 +80,7 @@ def clique(
 
 def stability_quality(pool: Pool) -> FloatArray:
     """Size of each candidate times its mean best Jaccard similarity among the candidates of each other source."""
+    check_square("the overlaps of the candidates", pool.shape[1])
     held = csr_array(pool.rows != 0).astype(np.float64)
     both = np.asarray((csr_array(held.T * pool.counts[None, :]) @ held).toarray())
     sizes = both.diagonal()

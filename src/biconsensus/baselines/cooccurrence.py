@@ -42,12 +42,17 @@ def cooccurrence(pool: Pool, memory_limit: int | None = MEMORY_LIMIT) -> FloatAr
            [0. , 0.5, 1. ]])
     """
     r = pool.rows.shape[0]
-    check_memory(f"the co-occurrence matrix of {r} distinct rows", 3 * 8 * r * r, memory_limit)
+    check_square(f"the co-occurrence matrix of {r} distinct rows", r, memory_limit)
     rows = pool.rows.astype(np.float64)
     together = (rows * pool.weights[None, :]) @ rows.T
     B: FloatArray = together.toarray()
     B /= _both_seen(pool)
     return B
+
+
+def check_square(what: str, size: int, memory_limit: int | None = MEMORY_LIMIT) -> None:
+    """A dense square matrix of that size, with its temporary copies, fits into the limit."""
+    check_memory(f"{what} ({size} x {size})", 3 * 8 * size * size, memory_limit)
 
 
 def _both_seen(pool: Pool) -> FloatArray | float:

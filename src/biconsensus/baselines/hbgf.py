@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 
-from biconsensus.baselines.cooccurrence import check_n_groups, grouped_rows, to_elements
+from biconsensus.baselines.cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
 from biconsensus.core.pool import Pool
 from biconsensus.protocols import IntArray
 
@@ -42,6 +42,7 @@ def hbgf(pool: Pool, n_groups: int | None = None, *, random_state: int | None = 
     rows = grouped_rows(pool)
     check_n_groups(n_groups, rows.size, "HBGF")
     scaled = pool.rows.astype(np.float64) * np.sqrt(pool.weights / np.maximum(pool.sizes, 1))[None, :]
+    check_square("the overlaps of the candidates", pool.shape[1])
     gram = (scaled.T @ (scaled * pool.counts[:, None])).toarray()
     n = gram.shape[0]
     values, right = eigh(gram, subset_by_index=(max(0, n - (n_groups or 1)), n - 1))

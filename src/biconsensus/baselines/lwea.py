@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
 
-from biconsensus.baselines.cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines.cooccurrence import check_n_groups, check_square, cooccurrence, grouped_rows, to_elements
 from biconsensus.baselines.evidence_accumulation import _longest_lifetime, average_tree
 from biconsensus.baselines.transfer_cut import transfer_cut
 from biconsensus.core.pool import Pool
@@ -40,6 +40,7 @@ def certainty(pool: Pool, scale: float = 0.4) -> FloatArray:
     >>> certainty(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 0]])).round(3)
     array([1.   , 1.   , 0.287])
     """
+    check_square("the overlaps of the candidates", pool.shape[1])
     rows = pool.rows.astype(np.float64)
     shared = (rows.T @ (rows * pool.counts[:, None])).toarray()
     share = shared / np.maximum(shared.diagonal(), 1.0)[:, None]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
-from sklearn.cluster import KMeans
 
-from biconsensus.baselines.cooccurrence import check_n_groups, grouped_rows, to_elements
+from biconsensus.baselines.cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
 from biconsensus.core.pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.walk import walk_groups
 
 
 def transfer_cut(
@@ -36,8 +35,7 @@ def transfer_cut(
 
     Notes
     -----
-    With W the edge weights and D_X the degrees of the elements, the candidates form the graph ``W^T D_X^-1 W``; its
-    eigenvectors carry over to the elements by ``D_X^-1 W``.
+    k-means in the coordinates of `biconsensus.walk.walk_coordinates`.
 
     Examples
     --------
@@ -49,23 +47,5 @@ def transfer_cut(
     rows = grouped_rows(pool)
     check_n_groups(n_groups, rows.size, name)
     assert n_groups is not None
-    coordinates = spectral_coordinates(pool, weights, n_groups)[rows]
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    model = KMeans(n_groups, n_init=10, random_state=random_state)
-    labels[rows] = model.fit_predict(coordinates, sample_weight=pool.counts[rows])
+    labels = walk_groups(pool.rows, pool.counts, weights * pool.weights, n_groups, random_state)
     return to_elements(pool, labels)
-
-
-def spectral_coordinates(pool: Pool, weights: FloatArray, n_groups: int) -> FloatArray:
-    """(r, k) coordinates of the distinct rows, scaled to unit length."""
-    edges = pool.rows.astype(np.float64) * (weights * pool.weights)[None, :]
-    degrees = np.maximum(edges.sum(axis=1), 1e-300)
-    spread = edges * (1.0 / degrees)[:, None]
-    graph = (spread.T @ (edges * pool.counts[:, None])).toarray()
-    scale = 1.0 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
-    n = graph.shape[0]
-    span = (max(0, n - n_groups), n - 1)
-    _, vectors = eigh(scale[:, None] * graph * scale, subset_by_index=span)
-    found: FloatArray = spread @ (scale[:, None] * vectors)
-    found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
-    return found

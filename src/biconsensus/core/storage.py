@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -28,19 +26,15 @@ MAX_RATIO = 1200
 
 def save(result: Consensus, path: Path) -> None:
     """Write a result atomically: the old file or the new one, nothing partial."""
+    from biconsensus.io.writing import atomic_path  # a later stage: loaded only when something is written
+
     arrays, meta = _pack(result)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("meta.json", json.dumps(meta))
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.save(buffer, array, allow_pickle=False)
-                archive.writestr(f"{name}.npy", buffer.getvalue())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with atomic_path(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("meta.json", json.dumps(meta))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
 
 
 def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -85,7 +85,9 @@ class BiclusterConsensus(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
         y : ignored
             Present for scikit-learn.
         """
-        A = validate_data(self, A, accept_sparse="csr", dtype=[np.float64, np.float32, np.uint8, np.int64, bool])
+        kinds = [np.float64, np.float32, np.uint8, np.int64, bool]
+        # from_matrix says more about NaN and infinity: which candidate has them
+        A = validate_data(self, A, accept_sparse="csr", dtype=kinds, ensure_all_finite=False)
         check_non_negative(A, type(self).__name__)
         self.consensus_ = find_consensus(
             Pool.from_matrix(A),

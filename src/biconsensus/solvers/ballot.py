@@ -23,6 +23,8 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 BLOCK = 1 << 11
 GUARD = 1e-12
+WHOLE = 2**33
+"""Sum of whole weights up to which a share of them is exact in 64 bits: quorums have numerators below 10^9 < 2^30."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ def whole_unit(weights: FloatArray) -> float | None:
     unit = float(positive.min())
     with np.errstate(over="ignore"):
         multiples = positive / unit
-    if np.isfinite(multiples).all() and multiples.sum() < 2**40 and np.array_equal(multiples, np.rint(multiples)):
+    if np.isfinite(multiples).all() and multiples.sum() < WHOLE and np.array_equal(multiples, np.rint(multiples)):
         return unit
     return None
 

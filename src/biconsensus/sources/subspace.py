@@ -11,9 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from biconsensus.errors import InputError
+from biconsensus.free import available
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.self_expression import SelfExpression
 from biconsensus.sources.spectral import spectral_labels
+from biconsensus.validation import check_memory
 
 
 def affinity_of(coefficients: FloatArray, rho: float = 1.0) -> FloatArray:
@@ -175,6 +177,7 @@ class SparseSubspaceClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if not self.kappa > 0:
             raise InputError(f"kappa: got {self.kappa!r}; give a number above 0.")
+        check_memory(f"subspace clustering of {len(X)} elements", 64 * len(X) ** 2, available())
         points = X if self.n_components is None else compress(X, self.n_components)
         problem = SelfExpression.of(points, self.affine, self.outliers)
         coefficients, self.n_iter_ = problem.solve(self.kappa, self.max_iter, self.tol)

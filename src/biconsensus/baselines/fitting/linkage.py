@@ -16,7 +16,9 @@ from biconsensus.baselines.fitting.hypotheses import (
     reassigned,
     sample_models,
 )
+from biconsensus.free import available
 from biconsensus.protocols import FloatArray, IntArray, Model
+from biconsensus.validation import check_memory
 
 Merge = Callable[[int, int], FloatArray]
 """Merge row j into row i and give the distances (m,) of the new row i to all rows."""
@@ -66,6 +68,7 @@ def j_linkage(
     [12, 12]
     """
     data, fitted = checked(X, model, threshold)
+    _check_size(data, n_samples)
     params, _ = sample_models(data, fitted, n_samples, np.random.default_rng(random_state), sigma)
     clusters = _agglomerate(*_jaccard(preferences(data, fitted, params, threshold)))
     labels = keep_largest(clusters, n_models, least_size(fitted, min_elements))
@@ -109,6 +112,7 @@ def t_linkage(
     [12, 12]
     """
     data, fitted = checked(X, model, threshold)
+    _check_size(data, n_samples)
     params, _ = sample_models(data, fitted, n_samples, np.random.default_rng(random_state), sigma)
     grades = np.empty((len(data), len(params)), np.float32)
     for part in blocks(len(params), len(data)):
@@ -116,6 +120,12 @@ def t_linkage(
         grades[:, part] = np.where(residuals < threshold, np.exp(-5 * residuals / threshold), 0.0)
     labels = keep_largest(_agglomerate(*_tanimoto(grades)), n_models, least_size(fitted, min_elements))
     return reassigned(data, fitted, labels, threshold) if reassign else labels
+
+
+def _check_size(data: FloatArray, n_samples: int) -> None:
+    """Preferences (m, n) and distances (m, m), with their temporary copies, fit into memory."""
+    m = len(data)
+    check_memory(f"linkage of {m} elements and {n_samples} models", m * (32 * m + 8 * n_samples), available())
 
 
 def _jaccard(table: NDArray[np.bool_]) -> tuple[FloatArray, Merge]:
