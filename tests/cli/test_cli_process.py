@@ -103,16 +103,17 @@ def test_an_interrupted_run_is_resumed(
     command = ["cluster", str(slow_points), "--seed", "1", "--json"]
     folder = tmp_path / "kept"
     process = subprocess.Popen(
-        [*program, *command, "--resume", str(folder)],
+        [*program, *command, "--jobs", "2", "--resume", str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=tmp_path,
+        start_new_session=True,
     )
     deadline = time.monotonic() + 60
     while len(list(folder.glob("*.json"))) < 4 and time.monotonic() < deadline:
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does: to the workers, too
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.startswith("interrupted")
