@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from biconsensus.errors import InputError
+from biconsensus.free import available
 from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.validation import check_memory
+
+SCALES: dict[str | None, Callable[[FloatArray], float]] = {
+    None: lambda distances: 1.0,
+    "median": lambda distances: float(np.median(distances)),
+    "max": lambda distances: float(distances.max()),
+}
+"""What the width of the kernel is measured in."""
 
 
 def spectral_labels(
@@ -75,8 +85,8 @@ class GaussianSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[m
         Number of clusters.
     sigma : float, default=1.0
         Width of the kernel, in units of the data, or of the `scale`.
-    scale : {None, "median"}, default=None
-        "median" measures sigma in medians of the pairwise distance.
+    scale : {None, "median", "max"}, default=None
+        What sigma is a multiple of: 1, or the median or the largest distance between two rows.
     n_init : int, default=20
         Starts of k-means.
     random_state : int, RandomState or None
@@ -113,11 +123,12 @@ class GaussianSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[m
     def fit(self, X: Any, y: Any = None) -> GaussianSpectralClustering:
         """Cluster the rows of X, (m, d)."""
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        if self.scale not in (None, "median"):
-            raise InputError(f"scale: got {self.scale!r}; give None or 'median'.")
+        if self.scale not in SCALES:
+            raise InputError(f"scale: got {self.scale!r}; give one of {', '.join(map(repr, SCALES))}.")
+        check_memory(f"spectral clustering of {len(X)} elements", 32 * len(X) ** 2, available())
         distances = pdist(X)
-        middle = np.median(distances) if self.scale == "median" else 1.0
-        width = self.sigma * (middle if middle > 0 else 1.0)
+        unit = SCALES[self.scale](distances)
+        width = self.sigma * (unit if unit > 0 else 1.0)
         affinity = squareform(np.exp(-0.5 * (distances / width) ** 2))
         self.labels_ = spectral_labels(affinity, self.n_clusters, self.random_state, self.n_init)
         return self
