@@ -11,9 +11,10 @@ import numpy as np
 from biconsensus.bipartite import Votes
 from biconsensus.core.pool import TRIVIAL_SHARE
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.granularity import certainty, contrast, nearest, relation, retention, spread
+from biconsensus.granularity import certainty, contrast, members_of, nearest, relation, spread
 from biconsensus.joint import climb, divided, merged, peaks
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
+from biconsensus.walk import retention, walk_groups
 
 NARROW = 0.4
 """Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
@@ -141,6 +142,34 @@ def joined(problem: PreferenceMatrix, cut: Cut, n_groups: int, judge: Judge) -> 
         sizes[a] += sizes[b]
         held, sizes = np.delete(held, b, axis=1), np.delete(sizes, b)
     return finished(problem, cut.quorum, blocks, cut.columns, judge)
+
+
+def walked(problem: PreferenceMatrix, quorum: Fraction, n_groups: int, judge: Judge) -> Cut | None:
+    """So many groups straight from the random walk, with the columns that hold them most; None if these run out."""
+    labels = walk_groups(problem.entries, problem.counts, problem.weights, n_groups)
+    members = members_of(problem, labels)
+    held = problem.entries.T @ members
+    held[problem.weights <= 0] = 0.0
+    columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
+    alike = held**2 / np.maximum(np.outer(problem.counts @ problem.entries, members.sum(axis=0)), 1.0)
+    for t in range(members.shape[1]):
+        owned = np.bincount(columns + 1, minlength=n_groups + 1)[1:]
+        if owned[t] == 0:
+            spare = (columns >= 0) & (owned[columns] > 1)
+            if not spare.any():
+                return None
+            columns[np.where(spare, alike[:, t], -1.0).argmax()] = t
+    blocks = [Block(labels == t, columns == t, 0.0) for t in range(members.shape[1])]
+    blocks = [replace(block, gain=problem.gain(block.rows, block.columns, quorum)) for block in blocks]
+    return finished(problem, quorum, blocks, columns, judge)
+
+
+def large(problem: PreferenceMatrix, cut: Cut, min_elements: int, min_candidates: int) -> bool:
+    """Whether every group of a cut has the minimum sizes."""
+    return all(
+        problem.n_elements(block.rows) >= min_elements and problem.n_sources(block.columns) >= min_candidates
+        for block in cut.blocks
+    )
 
 
 def successors(problem: PreferenceMatrix, here: Cut, there: Cut) -> IntArray:

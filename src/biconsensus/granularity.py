@@ -123,7 +123,7 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     >>> relation(problem, np.array([0, 1]))
     (0.5, 0.5)
     """
-    members = _members(problem, labels)
+    members = members_of(problem, labels)
     if members.shape[1] == 0:
         return 0.0, 0.0
     held: FloatArray = problem.entries.T @ members
@@ -134,41 +134,6 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
     recall = both / np.maximum(same, 1e-12) - grouped
     return float(recall.mean()), float((both / grouped - same).mean())
-
-
-def retention(problem: PreferenceMatrix, labels: IntArray) -> float:
-    """Sum over the groups of the share of a random walk that stays inside.
-
-    Parameters
-    ----------
-    problem : PreferenceMatrix
-        The pool.
-    labels : (r,) array of int
-        Group of each row, -1 for none.
-
-    Returns
-    -------
-    float
-        Between 1 (the walk does not see the groups) and the number of groups (it never leaves them).
-
-    Notes
-    -----
-    The normalised association of the bipartite graph with edges ``w_j B_ij``: the walk goes from an element of the
-    group to one of its candidates and from there to an element.
-
-    Examples
-    --------
-    >>> import biconsensus as bc
-    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1]]))
-    >>> retention(problem, np.array([0, 1]))
-    2.0
-    """
-    members = _members(problem, labels)
-    held = problem.weights[:, None] * (problem.entries.T @ members)
-    reach = problem.weights * (problem.counts @ problem.entries)
-    volumes = members.T @ (problem.entries @ problem.weights)
-    inside = (held**2 / np.maximum(reach, 1e-300)[:, None]).sum(axis=0)
-    return float((inside / np.maximum(volumes, 1e-300)).sum())
 
 
 def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -> tuple[float, float]:
@@ -200,7 +165,7 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
     >>> contrast(problem, np.array([0, 1]), problem.weights)
     (1.0, 1.0)
     """
-    members = _members(problem, labels)
+    members = members_of(problem, labels)
     if members.shape[1] < 2:
         return 0.0, 0.0
     sizes = members.sum(axis=0)
@@ -217,7 +182,7 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
     return float(share @ (a - b)), float(share @ ((a - b) / np.maximum(1.0 - np.minimum(a, b), 1e-12)))
 
 
-def _members(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
+def members_of(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
     """(r, T) elements of each row in its group."""
     members = np.zeros((labels.size, int(labels.max(initial=-1)) + 1))
     inside = labels >= 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Cut, Judge, best_cut, cut_at, joined, successors, weighted
+from biconsensus.cuts import Cut, Judge, best_cut, cut_at, joined, large, successors, walked, weighted
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.protocols import FloatArray
 
@@ -27,6 +27,8 @@ QUORUMS = tuple(
     for n in (9000, 8000, 6500, 5000, 4000, 3000, 2200, 1600, 1200, 900, 650, 480, 350, 250, 180, 130, 90, 60, 40, 25)
 )
 """Places of the path, from fine to coarse."""
+MAX_WALK = 3000
+"""Columns up to which the eigenvectors of the random walk are computed."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class QuorumPath:
         return cut_at(self.problem, theta, finer[-1] if finer else None, sizes, self.judge)
 
     def with_n_groups(self, n_groups: int) -> Cut:
-        """The best place with this many groups, or the nearest finer one with groups joined.
+        """The best grouping into so many: a place of the path, a finer one with groups joined, or the walk's own.
 
         Parameters
         ----------
@@ -125,21 +127,28 @@ class QuorumPath:
         Returns
         -------
         Cut
-            With fewer groups, and a warning, where no place has as many.
+            With a warning where groups are under the minimum sizes, or fewer.
         """
-        finest = max(self.cuts, key=len)
-        if len(finest) < n_groups:
+        cuts = [cut for cut in self.cuts if len(cut) == n_groups]
+        cuts += [joined(self.problem, cut, n_groups, self.judge) for cut in self.cuts if len(cut) > n_groups]
+        cuts += [cut for cut in [self._direct(n_groups)] if cut is not None]
+        # between groupings of one number of groups, what the walk retains told better than the score
+        found = max(cuts, key=lambda cut: cut.retention) if cuts else max(self.cuts, key=len)
+        if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
             warnings.warn(
-                f"n_groups={n_groups}: no quorum gives more than {len(finest)} groups; returning those. "
-                "Add sources with more groups, or lower min_elements or min_candidates.",
+                f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
+                f"min_candidates={self.min_candidates}; returning {len(found)}, whatever their size.",
                 PoolWarning,
                 stacklevel=2,
             )
-            return finest
-        exact = [cut for cut in self.cuts if len(cut) == n_groups]
-        finer = [joined(self.problem, cut, n_groups, self.judge) for cut in self.cuts if len(cut) > n_groups]
-        # between groupings of one number of groups, what the walk retains told better than the score
-        return max(exact + finer, key=lambda cut: cut.retention)
+        return found
+
+    def _direct(self, n_groups: int) -> Cut | None:
+        """Groups straight from the random walk, where the pool is large enough for them and not too large for it."""
+        n_rows, n_columns = self.problem.shape
+        if not 1 <= n_groups <= min(n_rows, n_columns) or n_columns > MAX_WALK:
+            return None
+        return walked(self.problem, self.best.quorum, n_groups, self.judge)
 
     def to_frame(self) -> pd.DataFrame:
         """One line for each group of each place, for a ribbon or a tree.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from biconsensus.baselines.cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
 from biconsensus.core.pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
@@ -39,6 +37,7 @@ def transfer_cut(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import biconsensus as bc
     >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1]])
     >>> transfer_cut(pool, np.ones(4), 2, "transfer cut", 0)
@@ -47,5 +46,6 @@ def transfer_cut(
     rows = grouped_rows(pool)
     check_n_groups(n_groups, rows.size, name)
     assert n_groups is not None
+    check_square("the overlaps of the candidates", pool.shape[1])
     labels = walk_groups(pool.rows, pool.counts, weights * pool.weights, n_groups, random_state)
     return to_elements(pool, labels)
