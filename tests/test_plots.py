@@ -15,9 +15,10 @@ from biconsensus import plots
 from biconsensus.models import get_model
 from biconsensus.plots.contours import level_segments
 from biconsensus.plots.layout import group_graph, in_plane, model_bands, node_positions
-from biconsensus.plots.matrix import element_order, paint
-from biconsensus.plots.numbers import nmi_of_table
+from biconsensus.plots.matrix import element_order
+from biconsensus.plots.matrix_display import paint
 from biconsensus.plots.overlaps import Overlaps
+from biconsensus.plots.source_numbers import nmi_of_table
 
 
 @pytest.fixture(scope="module")

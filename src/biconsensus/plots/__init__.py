@@ -9,17 +9,12 @@ from __future__ import annotations
 from biconsensus.plots.bases import base_scores, source_labels
 from biconsensus.plots.domain import models, network, residuals, scatter
 from biconsensus.plots.groups import backing, group_sizes, scores, sources
-from biconsensus.plots.matrix import MatrixImage, PreferenceMatrixDisplay, matrix_image, preference_matrix
-from biconsensus.plots.numbers import (
-    GroupNumbers,
-    SourceNumbers,
-    backing_histogram,
-    group_numbers,
-    least_certain,
-    source_numbers,
-)
+from biconsensus.plots.matrix import MatrixImage, matrix_image
+from biconsensus.plots.matrix_display import PreferenceMatrixDisplay, preference_matrix
+from biconsensus.plots.numbers import GroupNumbers, backing_histogram, group_numbers, least_certain
 from biconsensus.plots.palette import color_of, marker_of
 from biconsensus.plots.path import PathRibbons, path_ribbons, quorum_path
+from biconsensus.plots.source_numbers import SourceNumbers, source_numbers
 
 __all__ = [
     "GroupNumbers",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biconsensus.plots.drawing import new_axes
-from biconsensus.plots.numbers import backing_histogram, group_numbers, source_numbers
+from biconsensus.plots.numbers import backing_histogram, group_numbers
 from biconsensus.plots.palette import OUTLIER, color_of
+from biconsensus.plots.source_numbers import source_numbers
 
 if TYPE_CHECKING:
     from biconsensus.core.consensus import Consensus

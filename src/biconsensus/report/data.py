@@ -11,8 +11,9 @@ import numpy as np
 from biconsensus.core.diagnostics import diagnose
 from biconsensus.plots.bases import base_scores
 from biconsensus.plots.matrix import MatrixImage, matrix_image
-from biconsensus.plots.numbers import backing_histogram, group_numbers, least_certain, source_numbers
+from biconsensus.plots.numbers import backing_histogram, group_numbers, least_certain
 from biconsensus.plots.overlaps import Overlaps
+from biconsensus.plots.source_numbers import source_numbers
 from biconsensus.protocols import BoolArray, IntArray
 
 if TYPE_CHECKING:
