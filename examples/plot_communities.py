@@ -36,18 +36,20 @@ print(f"single runs: mean {np.mean(runs):.3f}, best {max(runs):.3f}")
 print(f"consensus:   {bc.metrics.ari(truth, model.labels_[:150]):.3f}")
 
 # %%
-# The network, coloured by community; the size of a node is its backing, the share of the candidates behind its
-# community that hold it.
+# The network without its strays, coloured by community; the size of a node is its backing, the share of the candidates
+# behind its community that hold it.
 
-positions = nx.spring_layout(network, seed=1, k=0.25)
+linked = network.subgraph(range(150))
+positions = nx.spring_layout(linked, seed=1, k=0.3)
 fig, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-nx.draw_networkx_edges(network, positions, ax=left, edge_color="#CCCCCC", width=0.5)
+nx.draw_networkx_edges(linked, positions, ax=left, edge_color="#CCCCCC", width=0.5)
 nx.draw_networkx_nodes(
-    network,
+    linked,
     positions,
     ax=left,
-    node_color=[bc.plots.palette.color_of(int(label)) for label in model.labels_],
-    node_size=20 + 60 * model.backing_,
+    nodelist=list(range(150)),
+    node_color=[bc.plots.palette.color_of(int(label)) for label in model.labels_[:150]],
+    node_size=10 + 90 * model.backing_[:150] ** 2,
     edgecolors="black",
     linewidths=0.4,
 )
