@@ -29,7 +29,7 @@ def test_tail_is_the_exact_sum(n: int, k: int, percent: int) -> None:
     )
 
 
-@pytest.mark.parametrize(("n", "k", "p"), [(2000, 1500, 0.01), (3000, 600, 0.02), (500, 500, 0.001)])
+@pytest.mark.parametrize(("n", "k", "p"), [(800, 700, 0.01), (900, 400, 0.02), (500, 500, 0.001)])
 def test_tail_below_the_smallest_float_is_exact_too(n: int, k: int, p: float) -> None:
     exact = exact_log_tail(n, k, Fraction(p).limit_denominator(10**6))
     assert exact < -308
@@ -91,7 +91,8 @@ def test_closed_form_is_the_papers() -> None:
 
 
 def test_empirical_chance_is_one_number() -> None:
-    chance = Background(np.zeros((1, 2)), np.zeros((2, 2)), "empirical", 0.07)
+    levels, densities = np.array([0.5, 1.0]), np.array([0.03, 0.07])
+    chance = Background(np.zeros((1, 2)), np.zeros((2, 2)), "empirical", levels, densities)
     assert HIT_RULES["empirical"](chance, LineModel(), np.zeros((3, 3)), np.ones(3)).tolist() == [0.07] * 3
 
 

@@ -16,9 +16,10 @@ from biconsensus.core.pool import Pool
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.estimators.fitting_result import consensus_of, members_of, nearest, polish
 from biconsensus.estimators.fitting_search import Search
-from biconsensus.estimators.fitting_settings import Settings, check_settings, propose_threshold, thresholds_of
+from biconsensus.estimators.fitting_settings import Settings, check_settings, propose_threshold
 from biconsensus.models import get_model
 from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.validation import check_finite
 
 __all__ = ["MultiModelFitter", "propose_threshold"]
 
@@ -198,15 +199,15 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> fitter.membership_.sum(axis=0).tolist()
         [15, 15]
         """
-        data = np.asarray(validate_data(self, X, dtype=np.float64), np.float64)
+        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         model = get_model(self.model)
         settings = check_settings(Settings(**{name: getattr(self, name) for name in Settings.names()}), model, data)
         rng = np.random.default_rng(self.random_state)
-        search = Search(model, data, thresholds_of(self.threshold, model, data), settings, rng)
+        search = Search(model, data, self.threshold, settings, rng)
         found = search.run()
         self.n_tested_, self.n_kept_, self.n_rounds_ = search.n_tested, search.n_kept, search.n_rounds
         self.nfa_ = np.array([one.log_nfa for one in found], np.float64)
-        self.thresholds_ = np.array([one.threshold for one in found], np.float64)
+        self.thresholds_ = np.array([one.fit.threshold for one in found], np.float64)
         self.params_ = polish(model, data, found)
         self.membership_ = members_of(model, data, self.params_, found)
         self.labels_ = nearest(model, data, self.params_, self.thresholds_)
@@ -239,5 +240,5 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         [0, -1]
         """
         check_is_fitted(self, "params_")
-        data = np.asarray(validate_data(self, X, dtype=np.float64, reset=False), np.float64)
+        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
         return nearest(get_model(self.model), data, self.params_, self.thresholds_)

@@ -24,8 +24,10 @@ class Background:
     """(2, d) lower and upper corner of the data."""
     rule: str = "background"
     """Where hit probabilities come from: background points, the paper's closed forms, or the matrix itself."""
-    density: float = 1.0
-    """Share of ones in the preference matrix, for the rule "empirical"."""
+    levels: FloatArray | None = None
+    """(t,) thresholds for which the rule "empirical" has a density."""
+    densities: FloatArray | None = None
+    """(t,) share of ones in the preference matrix at each."""
 
     @classmethod
     def of(cls, model: Model, data: FloatArray, n_points: int, rng: np.random.Generator, rule: str) -> Background:
@@ -51,6 +53,21 @@ class Background:
     def hits(self, model: Model, params: FloatArray, thresholds: FloatArray) -> BoolArray:
         """(q, k) which background points fall within the threshold of each of k models."""
         return np.asarray(model.residuals(params, self.points) <= thresholds, bool)
+
+    def shares(self, model: Model, params: FloatArray, levels: FloatArray, n_points: int | None = None) -> FloatArray:
+        """(t, k) share of the (first) background points within each of t thresholds of k models."""
+        points = self.points[:n_points]
+        step, counts = max(1, _BLOCK // max(len(points), 1)), np.zeros((len(levels), len(params)))
+        for start in range(0, len(params), step):
+            residuals = model.residuals(params[start : start + step], points)
+            counts[:, start : start + step] = [(residuals <= level).sum(0) for level in levels]
+        return counts / max(len(points), 1)
+
+    def probabilities(self, model: Model, params: FloatArray, levels: FloatArray) -> FloatArray:
+        """(t, k) hit probabilities at each of t thresholds of k models."""
+        if self.rule == "background":
+            return self.shares(model, params, levels)
+        return np.array([self.probability(model, params, np.full(len(params), level)) for level in levels])
 
     def probability(self, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
         """(k,) probability that chance puts an element within the threshold of each of k models."""
@@ -80,7 +97,8 @@ def _closed_form(chance: Background, model: Model, params: FloatArray, threshold
 
 def _density(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
     """||A||_0 / (m n), one number for all (the side note of the paper's section 6)."""
-    return np.full(len(params), chance.density)
+    levels, densities = (np.zeros(1) if one is None else one for one in (chance.levels, chance.densities))
+    return np.asarray(np.interp(thresholds, levels, densities), np.float64)
 
 
 HitRule = Callable[[Background, Model, FloatArray, FloatArray], FloatArray]

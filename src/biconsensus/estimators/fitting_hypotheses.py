@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -43,7 +43,9 @@ class Screened:
     log_nfa: FloatArray
     """(k,) base-10 number of false alarms, at the best threshold."""
     thresholds: FloatArray
-    """(k,) the threshold of each."""
+    """(k,) the threshold at which each is most meaningful."""
+    reach: FloatArray
+    """(k,) the threshold of its members."""
     n_tested: int
     """Hypotheses that were looked at."""
     improved: FloatArray
@@ -65,6 +67,8 @@ class Trial:
     weights: FloatArray | None = None
     """(m,) weights of the elements, where not each counts one."""
     soft: bool = False
+    reach: float | None = None
+    """Threshold of members; None where each model has its own."""
     steps: int = 0
     """Steps of local improvement of the hypotheses that pass."""
 
@@ -150,7 +154,8 @@ def screen(
     pointers = np.concatenate([[0], np.cumsum(sizes)])
     entries = values if trial.soft else np.ones(len(rows), np.uint8)
     matrix = csc_array((entries, rows, pointers), shape=(len(data), len(picked)))
-    return Screened(params[picked], samples[picked], matrix, nfa, used, len(params), improved)
+    reach = used if trial.reach is None else np.full(len(used), trial.reach)
+    return Screened(params[picked], samples[picked], matrix, nfa, used, reach, len(params), improved)
 
 
 def _blocks(n_models: int, n_elements: int) -> Iterator[slice]:
@@ -165,17 +170,15 @@ _Part = tuple[IntArray, FloatArray, FloatArray, IntArray, FloatArray, IntArray, 
 def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, trial: Trial, epsilon: float) -> _Part:
     """Which of a block pass, their NFA and threshold, and their preferences column by column."""
     residuals = trial.model.residuals(params, data)
-    nfa, used = np.full(len(params), np.inf), np.full(len(params), trial.thresholds[0])
-    for threshold in trial.thresholds:
-        hits = residuals <= threshold
-        score = _scores(trial.held(hits, samples), params, threshold, trial, np.log10(epsilon))
-        better = score < nfa
-        nfa[better], used[better] = score[better], threshold
+    held = np.array([trial.held(residuals <= threshold, samples) for threshold in trial.thresholds])
+    scores = _scores(held, params, trial, np.log10(epsilon))
+    nfa, used = scores.min(0), trial.thresholds[scores.argmin(0)]
     picked = np.flatnonzero(nfa < np.log10(epsilon))
-    improved = _improve(data, params[picked], used[picked], trial)
+    reach = used[picked] if trial.reach is None else np.full(len(picked), trial.reach)
+    improved = _improve(data, params[picked], reach, trial)
     near = (trial.model.residuals(improved, data) if trial.steps else residuals[:, picked]).T
-    columns, rows = np.nonzero(near <= used[picked, None])
-    values = np.exp(-5 * near[columns, rows] / used[picked][columns]) if trial.soft else np.empty(0)
+    columns, rows = np.nonzero(near <= reach[:, None])
+    values = np.exp(-5 * near[columns, rows] / reach[columns]) if trial.soft else np.empty(0)
     sizes = np.bincount(columns, minlength=len(picked)).astype(np.int64)
     return picked, nfa[picked], used[picked], rows, values, sizes, improved
 
@@ -192,22 +195,21 @@ def _improve(data: FloatArray, params: FloatArray, thresholds: FloatArray, trial
     return np.where(np.isfinite(better).all(1, keepdims=True), better, params)
 
 
-def _scores(held: FloatArray, params: FloatArray, threshold: float, trial: Trial, limit: float) -> FloatArray:
-    """Log-10 NFA where it can be below the limit; coarse looks at the background spare most of the exact ones."""
-    score, hopeful = np.full(len(params), np.inf), np.arange(len(params))
-    if trial.chance.rule == "background":
-        for n_points, share in _COARSE:
-            if n_points >= len(trial.chance.points):
-                break
-            least = _least_chance(trial, params[hopeful], threshold, n_points, share)
-            hopeful = hopeful[trial.log_nfa(held[hopeful], least, np.inf) < limit]
-    chance = trial.chance.probability(trial.model, params[hopeful], np.full(len(hopeful), threshold))
-    score[hopeful] = trial.log_nfa(held[hopeful], chance, trial.chance.size)
-    return score
+def _scores(held: FloatArray, params: FloatArray, trial: Trial, limit: float) -> FloatArray:
+    """(t, k) log-10 NFA where it can be below the limit; coarse looks at the background spare most exact ones."""
+    scores, hopeful, chance = np.full(held.shape, np.inf), np.arange(len(params)), trial.chance
+    for n_points, share in _COARSE:
+        if chance.rule != "background" or n_points >= len(chance.points):
+            break
+        shares = chance.shares(trial.model, params[hopeful], trial.thresholds, n_points)
+        # a hit probability that is too small rather than too large
+        least = np.maximum(share * shares, 0.5 / len(chance.points))
+        hopeful = hopeful[(_each(trial, held[:, hopeful], least, np.inf) < limit).any(0)]
+    exact = chance.probabilities(trial.model, params[hopeful], trial.thresholds)
+    scores[:, hopeful] = _each(trial, held[:, hopeful], exact, chance.size)
+    return scores
 
 
-def _least_chance(trial: Trial, params: FloatArray, threshold: float, n_points: int, share: float) -> FloatArray:
-    """(k,) a hit probability that is too small rather than too large, from a few background points."""
-    few = replace(trial.chance, points=trial.chance.points[:n_points])
-    hits = few.hits(trial.model, params, np.full(len(params), threshold))
-    return np.asarray(np.maximum(share * hits.mean(0), 0.5 / len(trial.chance.points)), np.float64)
+def _each(trial: Trial, held: FloatArray, probability: FloatArray, n_background: float) -> FloatArray:
+    """(t, k) log-10 NFA at each threshold."""
+    return trial.log_nfa(held.ravel(), probability.ravel(), n_background).reshape(held.shape)

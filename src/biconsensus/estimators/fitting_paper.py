@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from biconsensus.estimators.fitting_hypotheses import Screened, Trial
+from biconsensus.estimators.fitting_refit import Fit
 from biconsensus.estimators.fitting_rounds import Found
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
@@ -23,8 +24,8 @@ def confirm_as_paper(
     threshold = float(trial.thresholds[0])
     return [
         Found(
-            params[index],
-            threshold,
+            Fit(params[index], threshold, threshold),
+            float(nfa[index]),
             float(nfa[index]),
             screened.params[groups[index][1]],
             screened.thresholds[groups[index][1]],

@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from biconsensus.acontrario import log_binomial_tail
 from biconsensus.estimators.fitting_hypotheses import Trial
-from biconsensus.protocols import BoolArray, FloatArray
+from biconsensus.protocols import BoolArray, FloatArray, Model
 
 _REFITS = 10
+_SHARPENINGS = 3
 _RING = -2.0
 
 
-def refine(
-    data: FloatArray, trial: Trial, elements: BoolArray, witness: FloatArray, threshold: float
-) -> tuple[FloatArray, float]:
-    """Parameters and threshold after least squares, from the group's elements and from its best hypothesis."""
+def refine(data: FloatArray, trial: Trial, elements: BoolArray, witness: FloatArray, threshold: float) -> Fit:
+    """Least squares, from the group's elements and from its best hypothesis; the more meaningful end, sharpened."""
     if not hasattr(trial.model, "refit"):
-        return witness, threshold
+        return Fit(witness, threshold, threshold)
     within = trial.model.residuals(witness[None], data)[:, 0] <= threshold
     ends = [settle(data, trial, start, threshold) for start in (elements, within)]
     options = [end for end in ends if end is not None] or [(witness, threshold)]
-    return min(options, key=lambda option: _score(data, trial, *option))
+    levels = [_best_level(data, trial, *option) for option in options]
+    best = min(range(len(options)), key=lambda i: levels[i][0])
+    return sharpen(data, trial, *options[best], levels[best][1])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model."""
+
+    params: FloatArray
+    threshold: float
+    """Reach of its members."""
+    core: float
+    """Distance at which elements cease to pull."""
+
+
+def sharpen(data: FloatArray, trial: Trial, params: FloatArray, threshold: float, level: float) -> Fit:
+    """Refit with weights that end at twice the distance at which the model is most meaningful: outliers pull less."""
+    core = min(threshold, 2 * level)
+    for _ in range(_SHARPENINGS):
+        params = reweighted(trial.model, data, params, core)
+    return Fit(params, threshold, core)
+
+
+def reweighted(model: Model, data: FloatArray, params: FloatArray, core: float) -> FloatArray:
+    """One step of weighted least squares; the parameters as they were where too little is near."""
+    weights = biweight(model.residuals(params[None], data)[:, 0], core)
+    inside = weights > 0
+    if inside.sum() <= model.sample_size:
+        return params
+    fitted = np.asarray(model.refit(data[inside], weights[inside]), np.float64)  # type: ignore[attr-defined]
+    return fitted if np.isfinite(fitted).all() else params
 
 
 def biweight(residuals: FloatArray, threshold: float) -> FloatArray:
@@ -49,7 +81,7 @@ def settle(data: FloatArray, trial: Trial, inside: BoolArray, threshold: float) 
 
 def _best_threshold(residuals: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:
     """The threshold, among those that count as tests, at which the model is most meaningful."""
-    if len(trial.thresholds) == 1:
+    if trial.reach is not None:
         return threshold
     scores = [_nfa(residuals, trial, params, float(t)) for t in trial.thresholds]
     return _widened(residuals, trial, params, int(np.argmin(scores)))
@@ -69,9 +101,11 @@ def _widened(residuals: FloatArray, trial: Trial, params: FloatArray, index: int
     return float(trial.thresholds[index])
 
 
-def _score(data: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:
-    """Log-10 NFA of one fitted model, less as many elements as determine it."""
-    return _nfa(trial.model.residuals(params[None], data), trial, params, threshold)
+def _best_level(data: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> tuple[float, float]:
+    """Smallest log-10 NFA of one fitted model at the thresholds up to its own, and where it is."""
+    residuals = trial.model.residuals(params[None], data)
+    levels = [*trial.thresholds[trial.thresholds < threshold], threshold]
+    return min((_nfa(residuals, trial, params, float(level)), float(level)) for level in levels)
 
 
 def _nfa(residuals: FloatArray, trial: Trial, params: FloatArray, threshold: float) -> float:

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
-from biconsensus.estimators.fitting_refit import biweight
+from biconsensus.estimators.fitting_refit import reweighted
 from biconsensus.estimators.fitting_rounds import Found
 from biconsensus.protocols import FloatArray, IntArray, Model
 
@@ -29,7 +29,7 @@ def members_of(model: Model, data: FloatArray, params: FloatArray, found: list[F
     literal = [one.elements for one in found if one.elements is not None]
     if literal:
         return csr_array(np.stack(literal, axis=1))
-    return memberships(model, data, params, np.array([one.threshold for one in found]))
+    return memberships(model, data, params, np.array([one.fit.threshold for one in found]))
 
 
 def memberships(model: Model, data: FloatArray, params: FloatArray, thresholds: FloatArray) -> csr_array:
@@ -56,25 +56,14 @@ def polish(model: Model, data: FloatArray, found: list[Found]) -> FloatArray:
     """(t, p) parameters, refitted to the elements that are nearest to each model."""
     if not found:
         return np.empty((0, 0))
-    params = np.array([one.params for one in found], np.float64)
+    params = np.array([one.fit.params for one in found], np.float64)
     if not hasattr(model, "refit") or any(one.elements is not None for one in found):
         return params
-    thresholds = np.array([one.threshold for one in found])
+    thresholds, cores = (np.array([getattr(one.fit, name) for one in found]) for name in ("threshold", "core"))
     for _ in range(_POLISH):
         labels = nearest(model, data, params, thresholds)
-        params = np.array([_refit(model, data[labels == t], params[t], thresholds[t]) for t in range(len(found))])
+        params = np.array([reweighted(model, data[labels == t], params[t], cores[t]) for t in range(len(found))])
     return params
-
-
-def _refit(model: Model, own: FloatArray, params: FloatArray, threshold: float) -> FloatArray:
-    """Weighted least squares on a model's own elements, where there are enough."""
-    if len(own) <= model.sample_size:
-        return params
-    weights = biweight(model.residuals(params[None], own)[:, 0], threshold)
-    if (weights > 0).sum() <= model.sample_size:
-        return params
-    fitted = np.asarray(model.refit(own, weights), np.float64)  # type: ignore[attr-defined]
-    return fitted if np.isfinite(fitted).all() else params
 
 
 def consensus_of(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 import numpy as np
 
 from biconsensus.acontrario import log_binomial_tail, log_tests
 from biconsensus.estimators.fitting_background import Background
+from biconsensus.estimators.fitting_confirm import Confirmation
 from biconsensus.estimators.fitting_hypotheses import Hypotheses, Screened, Trial, propose, screen
 from biconsensus.estimators.fitting_paper import confirm_as_paper
-from biconsensus.estimators.fitting_refit import settle
-from biconsensus.estimators.fitting_rounds import Confirmation, Found, group
-from biconsensus.estimators.fitting_settings import Settings, positions
+from biconsensus.estimators.fitting_refit import sharpen
+from biconsensus.estimators.fitting_rounds import Found, group
+from biconsensus.estimators.fitting_settings import Settings, positions, thresholds_of
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.sources.sampling import samples_needed
 
@@ -25,9 +26,15 @@ class Search:
     """State of a search: which elements no model explains yet, and how many looks were taken."""
 
     def __init__(
-        self, model: Model, data: FloatArray, thresholds: FloatArray, settings: Settings, rng: np.random.Generator
+        self,
+        model: Model,
+        data: FloatArray,
+        threshold: float | str | None,
+        settings: Settings,
+        rng: np.random.Generator,
     ) -> None:
-        self.model, self.data, self.thresholds, self.settings, self.rng = model, data, thresholds, settings, rng
+        self.model, self.data, self.settings, self.rng = model, data, settings, rng
+        self.thresholds, self.reach = thresholds_of(threshold, model, data, settings.mode)
         self.n_tested = self.n_kept = self.n_rounds = 0
         self._live, self._attempt = np.ones(len(data), bool), 1
         rule = "paper" if settings.mode == "paper" else settings.hits
@@ -81,23 +88,22 @@ class Search:
         """A model of a subset, refitted to all elements that are left and tested on them."""
         left = self.data[self._live]
         trial = replace(trial, n_elements=len(left), chance=self._chance, weights=self._weights(self._live))
-        inside = self.model.residuals(one.params[None], left)[:, 0] <= one.threshold
-        end = settle(left, trial, inside, one.threshold)
-        params, threshold = (one.params, one.threshold) if end is None else end
+        fit = one.fit if not hasattr(self.model, "refit") else sharpen(left, trial, *astuple(one.fit))
         witness, reach = one.support[:1], one.reach[:1]
         hits = self.model.residuals(witness, left) <= reach
         chance = self._chance.probability(self.model, witness, reach)
         nfa = float(trial.log_nfa(trial.held(hits, None), chance, self._chance.size)[0])
         if not nfa + one.toll < np.log10(self.settings.epsilon):
             return None
-        verified = replace(one, params=params, threshold=threshold, log_nfa=nfa + one.toll)
+        verified = replace(one, fit=fit, log_nfa=nfa + one.toll)
         self._set_aside(verified)
         return verified
 
     def _set_aside(self, one: Found) -> None:
         """What a model explains is searched no more, neither among the elements nor in the background."""
-        self._live &= ~(self.model.residuals(one.params[None], self.data)[:, 0] <= one.threshold)
-        beside = self._chance.hits(self.model, one.params[None], np.array([one.threshold]))[:, 0]
+        fit = one.fit
+        self._live &= ~(self.model.residuals(fit.params[None], self.data)[:, 0] <= fit.threshold)
+        beside = self._chance.hits(self.model, fit.params[None], np.array([fit.threshold]))[:, 0]
         self._chance = self._chance.outside(beside)
 
     def _weights(self, chosen: BoolArray | IntArray) -> FloatArray | None:
@@ -124,7 +130,7 @@ class Search:
         """Samples that find the smallest model which would be meaningful, if its elements were drawn uniformly."""
         size, law = self.model.sample_size, self.settings.law(self.model, self.data)
         pilot = propose(self.model, data, _PILOT, law, self.rng, positions(self.model, data)).params
-        middle = np.full(len(pilot), np.median(self.thresholds))
+        middle = np.full(len(pilot), self.reach or np.median(self.thresholds))
         chance = float(np.median(self._chance.probability(self.model, pilot, middle))) if len(pilot) else 1.0
         counts = np.arange(1, len(data) - size + 1)
         nfa = log_tests(len(data), size, _MOST, len(self.thresholds)) + log_binomial_tail(
@@ -145,10 +151,12 @@ class Search:
         number = log_tests(len(data), size, len(hypotheses.params), len(self.thresholds), rule)
         chance = self._chance
         if chance.rule == "empirical":
-            pilot = self.model.residuals(hypotheses.params[:_PILOT], data) <= np.median(self.thresholds)
-            chance = replace(chance, density=float(pilot.mean()))
+            pilot = self.model.residuals(hypotheses.params[:_PILOT], data)
+            densities = np.array([(pilot <= threshold).mean() for threshold in self.thresholds])
+            chance = replace(chance, levels=self.thresholds, densities=densities)
         soft = settings.preference == "soft"
         left_out = 0 if literal else size
+        weights = self._weights(chosen)
         return Trial(
             self.model,
             len(data),
@@ -156,7 +164,8 @@ class Search:
             chance,
             number,
             left_out,
-            self._weights(chosen),
+            weights,
             soft,
+            self.reach,
             settings.improve,
         )

@@ -20,6 +20,7 @@ from biconsensus.validation import check_choice, check_count, check_finite
 
 N_THRESHOLDS = 10
 _RANGE = (1e-3, 5e-2)
+FRACTIONS = np.array([0.3, 0.55, 1.0])
 _PROPOSALS = 15
 
 
@@ -103,8 +104,14 @@ def _check_data(model: Model, data: FloatArray) -> None:
         )
 
 
-def thresholds_of(threshold: float | str | None, model: Model, data: FloatArray) -> FloatArray:
-    """(t,) thresholds to try: the one that was given, or a range for "auto"."""
+def thresholds_of(
+    threshold: float | str | None, model: Model, data: FloatArray, mode: str = "default"
+) -> tuple[FloatArray, float | None]:
+    """(t,) thresholds to test at, and that of members: the one that was given, or None for "auto".
+
+    A tight fit deserves more credit than a loose one with as many inliers, so the one that was given is tested at some
+    fractions too.
+    """
     if threshold is None:
         raise InputError(
             "threshold is required: the largest distance of an inlier to its model, in the units of the residuals of "
@@ -115,10 +122,11 @@ def thresholds_of(threshold: float | str | None, model: Model, data: FloatArray)
     if isinstance(threshold, str):
         check_choice("threshold", threshold, ["auto"])
         diagonal = float(np.linalg.norm(np.ptp(positions(model, data), axis=0)))
-        return np.geomspace(*_RANGE, N_THRESHOLDS) * (diagonal or 1.0)
+        return np.geomspace(*_RANGE, N_THRESHOLDS) * (diagonal or 1.0), None
     if not (isinstance(threshold, Real) and 0 < float(threshold) < np.inf):
         raise InputError(f"threshold must be a positive number or 'auto', got {threshold!r}.")
-    return np.array([float(threshold)])
+    fractions = np.array([1.0]) if mode == "paper" else FRACTIONS
+    return fractions * float(threshold), float(threshold)
 
 
 def propose_threshold(
@@ -155,7 +163,7 @@ def propose_threshold(
     data = check_finite(np.asarray(X, np.float64))
     _check_data(chosen, data)
     rng = np.random.default_rng(random_state)
-    grid = thresholds_of("auto", chosen, data)
+    grid, _ = thresholds_of("auto", chosen, data)
     places = positions(chosen, data)
     law = SamplingLaw("local", 0.2 * float(np.linalg.norm(np.ptp(places, axis=0))) or 1.0)
     chance = Background.of(chosen, data, 2048, rng, "background")
@@ -172,4 +180,4 @@ def propose_threshold(
         refine(data, trial, screened.matrix[:, [j]].toarray()[:, 0] > 0, screened.params[j], float(grid[0]))
         for j in best
     ]
-    return float(np.median([threshold for _, threshold in ends]))
+    return float(np.median([end.threshold for end in ends]))
