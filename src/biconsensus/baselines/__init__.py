@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from biconsensus.errors import UnknownNameError
@@ -64,3 +66,14 @@ def __getattr__(name: str) -> Any:
     if name in CONSENSUS:
         return get_baseline(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+class _Baselines(ModuleType):
+    """This package: importing ``baselines.snmf``, the file, must not hide `snmf`, the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in CONSENSUS and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Baselines

@@ -6,6 +6,7 @@ import numpy as np
 
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError
+from biconsensus.free import available
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.validation import check_memory
 
@@ -21,7 +22,7 @@ def cooccurrence(pool: Pool, memory_limit: int | None = MEMORY_LIMIT) -> FloatAr
     pool : Pool
         The candidates.
     memory_limit : int or None
-        Bytes that the answer may take; more is an error, raised before anything is allocated.
+        Bytes that the answer may take, at most what is free; more is an error, raised before anything is allocated.
 
     Returns
     -------
@@ -51,8 +52,9 @@ def cooccurrence(pool: Pool, memory_limit: int | None = MEMORY_LIMIT) -> FloatAr
 
 
 def check_square(what: str, size: int, memory_limit: int | None = MEMORY_LIMIT) -> None:
-    """A dense square matrix of that size, with its temporary copies, fits into the limit."""
-    check_memory(f"{what} ({size} x {size})", 3 * 8 * size * size, memory_limit)
+    """A dense square matrix of that size, with its temporary copies, fits into the limit and into what is free."""
+    figures = [figure for figure in (memory_limit, available()) if figure is not None]
+    check_memory(f"{what} ({size} x {size})", 3 * 8 * size * size, min(figures, default=None))
 
 
 def _both_seen(pool: Pool) -> FloatArray | float:

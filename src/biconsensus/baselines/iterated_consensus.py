@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from biconsensus.baselines.consensus_network import is_unanimous, label_table, network_of, runs_on, thresholded
-from biconsensus.baselines.cooccurrence import MEMORY_LIMIT
+from biconsensus.baselines.cooccurrence import check_square
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError
 from biconsensus.protocols import IntArray
 from biconsensus.sources.networks.algorithm import relabel
-from biconsensus.validation import check_memory
 
 
 def iterated_consensus(
@@ -53,7 +52,7 @@ def iterated_consensus(
     if n_groups is not None:
         raise InputError(f"n_groups: got {n_groups}; iterated consensus finds the number of groups, leave it out.")
     m = pool.shape[0]
-    check_memory(f"the co-occurrence matrix of {m} nodes", 4 * 8 * m * m, MEMORY_LIMIT)
+    check_square(f"the co-occurrence matrix of {m} nodes", m)
     rng = np.random.default_rng(random_state)
     table = label_table(pool)
     n_runs = table.shape[1]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.baselines.cooccurrence import check_n_groups, grouped_rows, to_elements
+from biconsensus.baselines.cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
 from biconsensus.core.pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.validation import check_memory
 
 
 def jlinkage(
@@ -44,7 +43,7 @@ def jlinkage(
     array([0, 0, 1, 1])
     """
     rows = grouped_rows(pool)
-    check_memory(f"the distances of {rows.size} distinct rows", 2 * 8 * rows.size**2, memory_limit)
+    check_square(f"the distances of {rows.size} distinct rows", rows.size, memory_limit)
     check_n_groups(n_groups, rows.size, "jlinkage", needed=False)
     merged = _merge(pool.rows[rows].toarray() > 0)
     labels = np.full(pool.rows.shape[0], -1, np.int64)

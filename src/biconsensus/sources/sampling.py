@@ -11,7 +11,9 @@ import numpy as np
 from scipy.stats import binom
 
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
+from biconsensus.free import available
 from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.validation import check_memory
 
 _TRIES = 20
 _EXHAUSTIVE_LIMIT = 5_000_000
@@ -72,6 +74,7 @@ def draw_samples(
     total = comb(len(data), size)
     if law.name == "exhaustive" or total <= n_samples:
         return all_samples(len(data), size)
+    check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available())
     samples, draw = np.empty((0, size), np.int64), DRAWS[law.name]
     for _ in range(_TRIES):
         drawn = np.sort(draw(data, size, n_samples - len(samples), rng, law), axis=1)
