@@ -125,7 +125,7 @@ def _sources_of(item: Any) -> list[NamedSource]:
     if isinstance(item, tuple) and len(item) == 2 and not isinstance(item[0], type):
         grid = item[1] if isinstance(item[1], ParameterGrid) else ParameterGrid(item[1])
         return [_estimator_source(clone(item[0]).set_params(**params), params) for params in grid]
-    if isinstance(item, BaseEstimator) or hasattr(item, "fit_predict"):
+    if not isinstance(item, type) and (isinstance(item, BaseEstimator) or hasattr(item, "fit_predict")):
         return [_estimator_source(item, {})]
     if callable(item) and not isinstance(item, type):
         name = getattr(item, "__name__", type(item).__name__)

@@ -51,8 +51,14 @@ class SelfExpression:
         vectors, shrink = np.ascontiguousarray(rows[kept].T), shrink[kept, None]
         return cls(vectors, shrink, right - vectors @ (shrink * (vectors.T @ right)), delta)
 
-    def solve(self, kappa: float, max_iter: int = 200, tol: float = 2e-4) -> tuple[FloatArray, int]:
-        """Coefficients (m, m) with an empty diagonal, and the number of iterations."""
+    def solve(
+        self, kappa: float, max_iter: int = 200, tol: float = 2e-4, exact: bool = False
+    ) -> tuple[FloatArray, int]:
+        """Coefficients (m, m) with an empty diagonal, and the number of iterations.
+
+        As in the program of Elhamifar and Vidal, the linear step empties the diagonal too, which converges fast to an
+        answer slightly off the optimum; `exact` leaves that to the other step, as in their paper.
+        """
         n, m = self.target.shape
         diagonal = np.arange(m)
         C, U, work = np.zeros((n, m)), np.zeros((n, m)), np.empty((n, m))
@@ -65,11 +71,13 @@ class SelfExpression:
             small *= self.shrink
             Z = work - self.vectors @ small
             Z += self.target
-            Z[diagonal, diagonal] = 0.0
+            if not exact:
+                Z[diagonal, diagonal] = 0.0
             np.add(Z, U, out=work)
             # Soft threshold: v less its clipping to [-1/kappa, 1/kappa], which is the new scaled multiplier.
             np.clip(work, -1 / kappa, 1 / kappa, out=U)
             np.subtract(work, U, out=C)
+            U[diagonal, diagonal], C[diagonal, diagonal] = work[diagonal, diagonal], 0.0
             np.subtract(Z, C, out=work)
             gap = max(work.max(), -work.min())
             if self.delta is not None:
@@ -82,10 +90,10 @@ class SelfExpression:
 
 
 def _normalisation(correlations: FloatArray) -> float:
-    """mu_D = min over i of max over j != i of |p_j^T d_i|."""
+    """mu_D = min over i of max over j != i of |p_j^T d_i|, over the points that others can express at all."""
     T = np.abs(correlations)
     np.fill_diagonal(T, 0.0)
-    mu = float(T.max(axis=0).min())
-    if not mu > 0:
-        raise InputError("X: some point is orthogonal to all others (or zero), so it cannot be expressed by them.")
-    return mu
+    largest = T.max(axis=0)
+    if not largest.any():
+        raise InputError("X: every point is zero or orthogonal to all others, so none can be expressed by the others.")
+    return float(largest[largest > 0].min())
