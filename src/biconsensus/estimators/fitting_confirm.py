@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -12,11 +11,13 @@ from scipy.spatial import cKDTree
 from biconsensus.estimators.fitting_hypotheses import Screened, Trial
 from biconsensus.estimators.fitting_refit import Fit, refine
 from biconsensus.estimators.fitting_rounds import Found
+from biconsensus.estimators.fitting_tally import Panel, Remainder
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 _WITNESSES = 12
 _OTHERS = 8
 _MARGIN = 1.0
+_SAME = 0.8
 
 
 class Confirmation:
@@ -32,8 +33,7 @@ class Confirmation:
         self, data: FloatArray, trial: Trial, screened: Screened, groups: list[IntArray], spot: float | None = None
     ) -> None:
         self.data, self.trial, self.screened, self.spot = data, trial, screened, spot
-        self.groups = [columns[np.argsort(screened.log_nfa[columns], kind="stable")] for columns in groups]
-        self._fits = [self._refitted(columns) for columns in self.groups]
+        self.groups, self._fits = self._merged([self._sorted(columns) for columns in groups])
         self._witnesses = _witnesses(data, trial, screened, [columns[:_WITNESSES] for columns in self.groups])
         self._fitted = _fitted(data, trial, self._fits)
 
@@ -73,7 +73,7 @@ class Confirmation:
             toll = float(np.log10(attempt * (attempt + 1)))
             sworn, scores = witnesses.scores(), fitted.scores()
             scores = np.where(open_ & (sworn + toll < np.log10(epsilon)), scores, np.inf)
-            index = _choice(scores, sworn) if first is None else first
+            index = int(np.argmin(scores)) if first is None else first
             first = None
             if not scores[index] + toll < np.log10(epsilon):
                 break
@@ -89,6 +89,23 @@ class Confirmation:
             left.set_aside(inside, beside)
             attempt += 1
         return found
+
+    def _sorted(self, columns: IntArray) -> IntArray:
+        """Hypotheses, the most meaningful first."""
+        return columns[np.argsort(self.screened.log_nfa[columns], kind="stable")]
+
+    def _merged(self, groups: list[IntArray]) -> tuple[list[IntArray], list[Fit]]:
+        """Groups and their fits; those that least squares takes to the same elements are one."""
+        kept, fits, insides = list[IntArray](), list[Fit](), list[BoolArray]()
+        for columns in sorted(groups, key=lambda one: self.screened.log_nfa[one[0]]):
+            fit = self._refitted(columns)
+            inside = self.trial.model.residuals(fit.params[None], self.data)[:, 0] <= fit.threshold
+            same = [k for k, other in enumerate(insides) if (inside & other).sum() >= _SAME * (inside | other).sum()]
+            if same:
+                kept[same[0]] = self._sorted(np.concatenate([kept[same[0]], columns]))
+            else:
+                kept, fits, insides = [*kept, columns], [*fits, fit], [*insides, inside]
+        return kept, fits
 
     def _refitted(self, columns: IntArray) -> Fit:
         """Least squares for a group."""
@@ -106,37 +123,9 @@ class Confirmation:
         return float(self.trial.log_nfa(held, chance, self.trial.chance.size, among, self.trial.left_out)[0])
 
 
-def _choice(scores: FloatArray, sworn: FloatArray) -> int:
-    """The most meaningful fit; of fits about as good, which are often the same one, that with the best witness."""
-    best = float(scores.min())
-    return int(np.argmin(np.where(scores <= best + max(0.5, 0.02 * abs(best)), sworn, np.inf))) if best < 0 else 0
-
-
 def _worth(found: Iterable[Found]) -> float:
     """Sum of the log-10 NFA of fitted models, each among what those before it left."""
     return sum(one.worth for one in found)
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Models, one or more for each group, and what each of them hits."""
-
-    hits: csr_array
-    """(m, w) elements that count for each."""
-    beside: BoolArray
-    """(q, w) background points that each hits."""
-    chance: FloatArray
-    """(w,) hit probability over the whole background."""
-    owner: IntArray
-    """(w,) the group of each."""
-    n_groups: int
-    samples: IntArray | None = None
-    """(w, b) the elements that determine each, which are not counted; None where any b are left out."""
-
-    def reaches(self, index: int) -> tuple[BoolArray, BoolArray]:
-        """Elements and background points that the last model of a group hits."""
-        last = int(np.flatnonzero(self.owner == index)[-1])
-        return self.hits[:, [last]].toarray()[:, 0] > 0, self.beside[:, last]
 
 
 def _witnesses(data: FloatArray, trial: Trial, screened: Screened, groups: list[IntArray]) -> Panel:
@@ -172,58 +161,6 @@ def _fitted(data: FloatArray, trial: Trial, fits: list[Fit]) -> Panel:
         owner=np.array([one[0] for one in pairs]),
         n_groups=len(fits),
     )
-
-
-class Remainder:
-    """What is left of elements and background after some models were taken."""
-
-    def __init__(self, trial: Trial, n_elements: int) -> None:
-        self.trial = trial
-        self.weights = np.ones(n_elements) if trial.weights is None else trial.weights
-        self.live, self.quiet = np.ones(n_elements, bool), np.ones(len(trial.chance.points), bool)
-        self._tallies = list[Tally]()
-
-    def follow(self, panel: Panel) -> Tally:
-        """Keep the counts of a panel up to date."""
-        self._tallies.append(Tally(panel, self))
-        return self._tallies[-1]
-
-    def set_aside(self, inside: BoolArray, beside: BoolArray) -> None:
-        """Count no more what a model explains."""
-        gone, still = np.flatnonzero(inside & self.live), np.flatnonzero(beside & self.quiet)
-        for tally in self._tallies:
-            tally.lose(gone, still)
-        self.live[gone], self.quiet[still] = False, False
-
-
-class Tally:
-    """How much of what is left each model of a panel holds."""
-
-    def __init__(self, panel: Panel, left: Remainder) -> None:
-        self._panel, self._left = panel, left
-        self._held = np.asarray(left.weights @ panel.hits, np.float64)
-        self._beside = panel.beside.sum(0)
-
-    def lose(self, gone: IntArray, still: IntArray) -> None:
-        """Elements and background points that do not count any more."""
-        self._held = self._held - self._left.weights[gone] @ self._panel.hits[gone]
-        self._beside = self._beside - self._panel.beside[still].sum(0)
-
-    def scores(self) -> FloatArray:
-        """(g,) log-10 NFA of the best model of each group among what is left."""
-        left, trial, panel = self._left, self._left.trial, self._panel
-        held, own, n_points = self._held, trial.left_out, np.inf
-        if panel.samples is not None:
-            own = left.live[panel.samples].sum(1)
-        else:
-            held = held - trial.left_out * left.weights.mean()
-        chance = panel.chance
-        if trial.chance.rule == "background":
-            n_points = float(left.quiet.sum())
-            chance = self._beside / max(n_points, 1.0)
-        scores = np.full(panel.n_groups, np.inf)
-        np.minimum.at(scores, panel.owner, trial.log_nfa(held, chance, n_points, left.live, own))
-        return scores
 
 
 def densest_spot(data: FloatArray, inside: BoolArray, radius: float) -> BoolArray:
