@@ -1,0 +1,204 @@
+"""The quorum path, its scores against plain formulas, and its automatic choice on pools with a known truth."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+
+import biconsensus as bc
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.cuts import Judge, weighted
+from biconsensus.errors import PoolWarning
+from biconsensus.granularity import certainty, contrast, relation, spread
+from biconsensus.quorum import QUORUMS, QuorumPath, choose
+from biconsensus.walk import retention, walk_groups
+
+
+def runs(data: NDArray[np.float64], low: int, high: int, seed: int = 0, n_runs: int = 12) -> NDArray[np.int_]:
+    rng = np.random.default_rng(seed)
+    ks, seeds = rng.integers(low, high + 1, n_runs), rng.integers(1 << 30, size=n_runs)
+    made = [KMeans(int(k), n_init=1, random_state=int(s)).fit_predict(data) for k, s in zip(ks, seeds, strict=True)]
+    return np.column_stack(made)
+
+
+@pytest.fixture(scope="module")
+def iris() -> bc.Pool:
+    return bc.Pool.from_labels(runs(load_iris().data, 2, 12))
+
+
+@pytest.fixture(scope="module")
+def iris_path(iris: bc.Pool) -> QuorumPath:
+    return QuorumPath.of(iris)
+
+
+def together(table: NDArray[np.int_]) -> NDArray[np.float64]:
+    return np.mean([column[:, None] == column for column in table.T], axis=0)
+
+
+def grouping(pool: bc.Pool, labels: NDArray[np.int_]) -> NDArray[np.int_]:
+    """Labels of distinct rows that the elements agree on."""
+    rows = np.zeros(pool.rows.shape[0], np.int64)
+    rows[pool.inverse] = labels
+    return rows
+
+
+def test_recall_and_precision_are_those_of_pairs() -> None:
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.integers(k, size=30) for k in (2, 3, 4)])
+    labels = table[:, 0] * 2 + (table[:, 1] == 0)
+    pool = bc.Pool.from_labels(np.column_stack([table, labels]))
+    problem = PreferenceMatrix.from_pool(pool)
+    found = relation(problem, grouping(pool, labels))
+    same = labels[:, None] == labels
+    expected = []
+    for column in [*table.T, labels]:
+        held = column[:, None] == column
+        expected.append(
+            ((held & same).sum() / held.sum() - same.mean(), (held & same).sum() / same.sum() - held.mean())
+        )
+    assert found == pytest.approx(tuple(np.mean(expected, axis=0)))
+
+
+def test_silhouette_is_that_of_the_co_occurrence_distance() -> None:
+    table = runs(load_iris().data, 2, 6, n_runs=6)
+    pool = bc.Pool.from_labels(table)
+    labels = table[:, 0]
+    problem = PreferenceMatrix.from_pool(pool)
+    distances = 1.0 - together(table)
+    expected = silhouette_score(distances, labels, metric="precomputed")
+    _, found = contrast(problem, grouping(pool, labels), problem.weights)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_retention_is_the_normalised_association() -> None:
+    table = runs(load_iris().data, 2, 6, n_runs=5)
+    pool = bc.Pool.from_labels(table)
+    problem = PreferenceMatrix.from_pool(pool)
+    A = pool.to_matrix().toarray()
+    walk = A @ np.diag(1.0 / A.sum(axis=0)) @ A.T
+    labels = table[:, 1]
+    expected = sum(walk[np.ix_(labels == t, labels == t)].sum() / walk[labels == t].sum() for t in np.unique(labels))
+    assert retention(problem, grouping(pool, labels)) == pytest.approx(expected)
+    n_groups = np.unique(labels).size
+    own = walk_groups(problem.entries, problem.counts, problem.weights, n_groups)
+    assert retention(problem, own) >= expected - 0.05
+
+
+def test_certainty_is_the_entropy_over_the_other_sources() -> None:
+    table = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
+    sizes = problem.counts @ problem.entries.toarray()
+    values = certainty(problem)
+    # both groups of four are cut in half by the other source: one bit over c = 2 sources at scale 0.4
+    assert values[sizes == 4] == pytest.approx(np.exp(-1.0 / 0.8))
+    assert values[sizes == 2] == pytest.approx(1.0)
+
+
+def test_spread_is_zero_for_sources_of_one_granularity() -> None:
+    one = PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 0, 1]]))
+    two = PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 2, 3]]))
+    assert spread(one) == pytest.approx(0.0)
+    assert spread(two) == pytest.approx(np.log(2) / 2)
+    assert Judge.of(one).precision > 0
+
+
+def test_trivial_candidates_do_not_vote() -> None:
+    table = np.column_stack([np.repeat([0, 1], [95, 5]), np.repeat([0, 1], 50)])
+    plain = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
+    sizes = plain.counts @ plain.entries.toarray()
+    assert (weighted(plain).weights[sizes == 95] == 0).all()
+    assert (weighted(plain).weights[sizes == 50] > 0).all()
+
+
+@pytest.mark.parametrize("n_sources", [4, 10])
+def test_identical_partitions_come_back_unchanged_anywhere_on_the_path(n_sources: int) -> None:
+    truth = np.repeat(np.arange(5), [10, 12, 14, 20, 44])
+    pool = bc.Pool.from_labels(np.column_stack([truth] * n_sources))
+    path = QuorumPath.of(pool)
+    for cut in path.cuts:
+        assert adjusted_rand_score(truth, cut.labels[pool.inverse]) == 1.0
+    assert path.best.quorum == Fraction(1, 2)
+
+
+def test_path_goes_from_fine_to_coarse_and_can_be_cut_anywhere(iris_path: QuorumPath) -> None:
+    numbers = [len(cut) for cut in iris_path.cuts]
+    assert [cut.quorum for cut in iris_path.cuts] == list(QUORUMS)
+    assert numbers[0] > numbers[-1] >= 1
+    assert iris_path.at(0.5) is iris_path.cuts[list(QUORUMS).index(Fraction(1, 2))]
+    between = iris_path.at(0.27)
+    assert between.quorum == Fraction(27, 100)
+    assert min(numbers) <= len(between) <= max(numbers)
+
+
+def test_frame_holds_every_group_with_its_lifetime(iris_path: QuorumPath) -> None:
+    frame = iris_path.to_frame()
+    assert len(frame) == sum(len(cut) for cut in iris_path.cuts)
+    whole = np.log(float(QUORUMS[0]) / float(QUORUMS[-1]))
+    assert frame["lifetime"].between(0, whole + 1e-9).all()
+    # setosa is a group from end to end of the useful part of the path
+    assert frame.loc[frame["n_elements"] == 50, "lifetime"].max() > 0.5 * whole
+    for _, line in frame[frame["parent"] >= 0].head(5).iterrows():
+        place = [float(cut.quorum) for cut in iris_path.cuts].index(line["quorum"])
+        here, there = iris_path.cuts[place].blocks[int(line["group"])], iris_path.cuts[place + 1]
+        held = [iris_path.problem.n_elements(here.rows & (there.labels == t)) for t in range(len(there))]
+        assert int(np.argmax(held)) == line["parent"]
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 6])
+def test_n_groups_gives_so_many(iris: bc.Pool, n_groups: int) -> None:
+    found = bc.find_consensus(iris, n_groups=n_groups, unassigned="nearest")
+    assert len(found) == n_groups
+    assert np.unique(found.labels).size == n_groups
+
+
+def test_more_groups_than_the_pool_has_is_a_warning() -> None:
+    pool = bc.Pool.from_labels(np.column_stack([np.repeat([0, 1], 10)] * 4))
+    with pytest.warns(PoolWarning, match="n_groups=5"):
+        assert len(QuorumPath.of(pool).with_n_groups(5)) == 2
+
+
+def test_automatic_choice_finds_what_is_there() -> None:
+    data, truth = make_blobs(300, centers=6, cluster_std=0.6, random_state=4)
+    for low, high in ((2, 12), (5, 8), (2, 17)):
+        pool = bc.Pool.from_labels(runs(data, low, high, n_runs=20))
+        path, cut = choose(pool)
+        assert adjusted_rand_score(truth, cut.labels[pool.inverse]) > 0.8
+        assert cut in path.cuts
+
+
+def test_automatic_choice_beats_the_majority_where_the_pool_is_over_clustered() -> None:
+    data, truth = load_wine(return_X_y=True)
+    table = runs((data - data.mean(axis=0)) / data.std(axis=0), 2, 13, n_runs=20)
+    automatic = bc.find_consensus(table, quorum="auto", unassigned="nearest").labels
+    majority = bc.find_consensus(table, unassigned="nearest").labels
+    assert adjusted_rand_score(truth, automatic) > 0.8
+    assert adjusted_rand_score(truth, automatic) > adjusted_rand_score(truth, majority) + 0.1
+
+
+def test_choice_does_not_depend_on_the_order_of_elements(iris: bc.Pool) -> None:
+    table = runs(load_iris().data, 2, 12)
+    order = np.random.default_rng(1).permutation(len(table))
+    here = bc.find_consensus(table, quorum="auto", unassigned="nearest").labels
+    there = bc.find_consensus(table[order], quorum="auto", unassigned="nearest").labels
+    assert adjusted_rand_score(here[order], there) > 0.95
+
+
+def test_unseen_elements_are_stitched() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 25)
+    table = np.full((100, 12), np.nan)
+    for j in range(12):
+        seen = rng.random(100) < 0.6
+        table[seen, j] = truth[seen]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, cut = choose(bc.Pool.from_labels(table))
+    assert adjusted_rand_score(truth, cut.labels[bc.Pool.from_labels(table).inverse]) > 0.95
+    assert len(cut) == 4
