@@ -187,6 +187,18 @@ def test_parquet_file_and_folder_with_ids(tmp_path):
         pool_from_stream(tmp_path / "t.parquet", id_column="kye")
 
 
+def test_an_id_column_and_a_written_index_are_no_labels(tmp_path):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [0, 0, 1], "b": [1, 1, 1]}, index=["x", "y", "z"])
+    frame.to_parquet(tmp_path / "t.parquet")
+    named = pl.DataFrame({"id": ["x", "y", "z"], "a": [0, 0, 1], "b": [1, 1, 1]})
+    for source in (tmp_path / "t.parquet", named, named.to_arrow()):
+        pool = pool_from_stream(source)
+        assert pool.names == ("a: 0", "a: 1", "b: 1")
+        assert pool.ids.tolist() == ["x", "y", "z"]
+
+
 def test_csv_goes_through_its_reader(tmp_path):
     (tmp_path / "t.csv").write_text("id,a,b\nx,0,u\ny,,u\nz,1,v\n")
     pool = pool_from_stream(tmp_path / "t.csv")

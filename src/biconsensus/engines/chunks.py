@@ -55,7 +55,7 @@ def open_chunks(source: Any, id_column: str | None = None) -> Chunks:
     source : str, Path, Arrow table, batch reader or dataset, polars frame, NPY memory map, or iterable of tables
         One row an element, one column a grouping. A folder holds Parquet files, read in the order of their names.
     id_column : str, optional
-        Column of identifiers, which are no labels.
+        Column of identifiers, which are no labels. By default a first column named "id", or an index that pandas wrote.
 
     Examples
     --------
@@ -122,13 +122,13 @@ def _dataset(path: Path) -> Any:
 
 def _open_dataset(table: Any, id_column: str | None) -> Chunks:
     """Batches of an Arrow dataset, in the order of its rows."""
-    labels = _label_names(table.schema.names, id_column)
+    labels, key = _split_names(table.schema.names, id_column)
 
     def batches(columns: list[str]) -> Iterator[Any]:
         scanner = table.scanner(columns=columns, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
         return (batch for batch in scanner.to_batches() if batch.num_rows)
 
-    ids = None if id_column is None else lambda: (arrow_column(batch.column(0)) for batch in batches([id_column]))
+    ids = None if key is None else lambda: (arrow_column(batch.column(0)) for batch in batches([key]))
     return Chunks(lambda: batches(labels), table.count_rows(), ids)
 
 
@@ -137,10 +137,10 @@ def _open_arrow(table: Any, id_column: str | None) -> Chunks:
     if hasattr(table, "scanner"):
         return _open_dataset(table, id_column)
     if hasattr(table, "read_next_batch"):
-        labels = _label_names(table.schema.names, id_column)
+        labels, _ = _split_names(table.schema.names, id_column)
         return Chunks(lambda: (batch.select(labels) for batch in table if batch.num_rows))
-    labels = _label_names(table.schema.names, id_column)
-    ids = None if id_column is None else lambda: iter([arrow_column(table.column(id_column))])
+    labels, key = _split_names(table.schema.names, id_column)
+    ids = None if key is None else lambda: iter([arrow_column(table.column(key))])
     picked = table.select(labels)
     return Chunks(lambda: iter(_batches(picked)), table.num_rows, ids)
 
@@ -154,16 +154,20 @@ def _open_polars(frame: Any, id_column: str | None) -> Chunks:
     """A polars frame; a lazy one is collected by its streaming engine."""
     if hasattr(frame, "collect"):
         frame = frame.collect(engine="streaming")
-    labels = _label_names(frame.columns, id_column)
-    ids = None if id_column is None else lambda: iter([frame[id_column].to_numpy()])
+    labels, key = _split_names(frame.columns, id_column)
+    ids = None if key is None else lambda: iter([frame[key].to_numpy()])
     return Chunks(lambda: frame.select(labels).iter_slices(ROWS), frame.height, ids)
 
 
-def _label_names(names: list[str], id_column: str | None) -> list[str]:
-    """All columns but that of the identifiers."""
+def _split_names(names: list[str], id_column: str | None) -> tuple[list[str], str | None]:
+    """Names of the label columns, and that of the identifiers: a first column "id", or the index of pandas, is one."""
+    if id_column is None and names and names[0].lower() in ("id", ""):
+        id_column = names[0]
+    if id_column is None and "__index_level_0__" in names:
+        id_column = "__index_level_0__"
     if id_column is not None and id_column not in names:
         raise UnknownNameError.of("id column", id_column, names)
-    return [name for name in names if name != id_column]
+    return [name for name in names if name != id_column], id_column
 
 
 OPENERS: dict[str, Callable[[Any, str | None], Chunks]] = {"pyarrow": _open_arrow, "polars": _open_polars}

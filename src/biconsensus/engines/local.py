@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,8 @@ def pool_from_stream(
     weights, names, missing
         As in `Pool.from_labels`.
     id_column : str, optional
-        Column that holds no labels but the identifiers of the elements; it becomes ``pool.ids``.
+        Column that holds no labels but the identifiers of the elements; it becomes ``pool.ids``. By default a first
+        column named "id", or an index that pandas wrote.
     n_jobs : int, optional
         Threads; the answer does not depend on it.
 
@@ -156,14 +157,13 @@ class Numbering:
     def __init__(self, n_rows: int | None, n_jobs: int | None) -> None:
         one_segment = n_rows is not None and n_rows <= SEGMENT
         self._n_jobs = 1 if one_segment else effective_n_jobs(-1 if n_jobs is None else n_jobs)
-        self._threads = ThreadPoolExecutor(self._n_jobs) if self._n_jobs > 1 else None
+        # one thread for each index, so that an index meets its segments in order and knows where a row came first
+        self._threads = [ThreadPoolExecutor(1) for _ in range(self._n_jobs)] if self._n_jobs > 1 else []
         self._indexes: list[dict[Layout, RowIndex]] = [{} for _ in range(self._n_jobs)]
-        self._idle: SimpleQueue[int] = SimpleQueue()
-        for k in range(self._n_jobs):
-            self._idle.put(k)
         self._rows = np.empty(n_rows or 0, np.int32)
         self._size = 0
-        self._parts: list[tuple[slice, Layout, Future[int] | int]] = []
+        self._parts: list[tuple[slice, Layout, int]] = []
+        self._running: deque[Future[None]] = deque()
 
     def add(self, cells: Cells) -> None:
         """Number the rows of one more chunk."""
@@ -172,9 +172,13 @@ class Numbering:
         for start in range(0, n, SEGMENT):
             stop = min(start + SEGMENT, n)
             where = slice(self._size + start, self._size + stop)
-            task = (cells.part(start, stop), layout, where)
-            done = self._number(*task) if self._threads is None else self._threads.submit(self._number, *task)
-            self._parts.append((where, layout, done))
+            k = len(self._parts) % self._n_jobs
+            task = (k, cells.part(start, stop), layout, where)
+            self._parts.append((where, layout, k))
+            if self._threads:
+                self._running.append(self._threads[k].submit(self._number, *task))
+            else:
+                self._number(*task)
         self._size += n
         self._wait()
 
@@ -186,13 +190,11 @@ class Numbering:
 
     def _wait(self, backlog: int = 16) -> None:
         """Let the threads catch up, so that no more than a few segments of the table are in memory."""
-        for _, _, done in self._parts[: max(0, len(self._parts) - backlog)]:
-            if isinstance(done, Future):
-                done.result()
+        while len(self._running) > backlog:
+            self._running.popleft().result()
 
-    def _number(self, cells: Cells, layout: Layout, where: slice) -> int:
-        """Number one segment with an idle index; which one it was."""
-        k = self._idle.get()
+    def _number(self, k: int, cells: Cells, layout: Layout, where: slice) -> None:
+        """Number one segment with index k."""
         if layout not in self._indexes[k]:
             self._indexes[k][layout] = RowIndex(layout.n_words)
         index = self._indexes[k][layout]
@@ -201,22 +203,19 @@ class Numbering:
             stop = min(start + step, cells.shape[0])
             rows = slice(where.start + start, where.start + stop)
             self._rows[rows] = index.number(cells.part(start, stop).words(layout), rows.start)
-        self._idle.put(k)
-        return k
 
     def finish(self) -> tuple[RowIndex, Layout, Numbers]:
         """One index of all rows in the order of first appearance, its layout, and the number of each row."""
         self._wait(0)
-        if self._threads is not None:
-            self._threads.shutdown()
+        for thread in self._threads:
+            thread.shutdown()
         if not self._size:
             raise InputError("the pool has 0 elements (axis 0); at least one is needed.")
         whole, layout, renumbered = self._united()
         ranks = whole.ranks()
-        for where, old, done in self._parts:
-            numbers = renumbered[done.result() if isinstance(done, Future) else done, old]
-            new = ranks if numbers is None else ranks[numbers]
-            self._rows[where] = np.take(new, self._rows[where])
+        final = {key: ranks if numbers is None else ranks[numbers] for key, numbers in renumbered.items()}
+        for where, old, k in self._parts:
+            self._rows[where] = np.take(final[k, old], self._rows[where])
         whole.renumber(ranks)
         return whole, layout, self._rows[: self._size]
 
