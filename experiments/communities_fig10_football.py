@@ -59,7 +59,7 @@ def run(out: Path, quick: bool) -> Section:
         f"team it forces; here {SEED_TEAMS[0]} and {SEED_TEAMS[1]} are forced together, and the second "
         f"table has the mean over "
         "every choice of a partner for each of the five. Consensus: all groups at once at quorum 1/2, at least two "
-        "base results behind each community, left-over teams left (they count as one group in the NMI), as in the paper.",
+        "base results behind each community, left-over teams left, as in the paper (one group in the NMI).",
         [
             Table("Modularity and NMI", ["result", "mod., paper", "NMI, paper", "mod.", "NMI", "NMI, corrected"], rows),
             Table(

@@ -70,7 +70,7 @@ def _fit(kind: tuple[int, int, tuple[int, int], int], seed: int) -> tuple[bc.Con
     k = len(np.unique(truth))
     algorithms = ["louvain", "infomap", ("spectral", {"n_communities": [k, k - 1, k + 1, k + 2]})]
     model = bc.ConsensusCommunities(
-        algorithms, n_runs=1, weights="modularity", min_candidates=2, random_state=seed
+        algorithms, n_runs=1, weights="modularity", min_candidates=2, unassigned="nearest", random_state=seed
     ).fit(graph)
     return model, truth
 

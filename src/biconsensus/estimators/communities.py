@@ -28,7 +28,7 @@ from biconsensus.graphs import Graph, read_graph, sum_of_graphs, union_nodes
 from biconsensus.sources.running import NamedSource, SourceResult, child_seeds, run_sources
 from biconsensus.validation import check_choice
 
-UNASSIGNED = ("nearest", "neighbours", "leave")
+UNASSIGNED = ("leave", "nearest", "neighbours")
 
 
 class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc]
@@ -59,9 +59,9 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         Whether a node may be in several communities; base algorithms that overlap make that useful.
     together : iterable of iterables of node names, optional
         Seeds: nodes that must share a community.
-    unassigned : {"nearest", "neighbours", "leave"}
-        Left-over nodes go to the community whose candidates hold them most, to the one that they have the heaviest
-        links to, or stay -1. Nodes without edges always stay -1.
+    unassigned : {"leave", "nearest", "neighbours"}
+        Left-over nodes stay -1, go to the community whose candidates hold them most, or to the one that they have the
+        heaviest links to. Nodes without edges always stay -1.
     second_round : bool
         Whether block models of the network, its edges weighed by what the runs say of them, join the pool: one
         for every four runs. Not where communities may overlap, nor for chunks.
@@ -123,7 +123,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         min_candidates: int | None = None,
         overlap: bool = False,
         together: Iterable[Iterable[Hashable]] | None = None,
-        unassigned: str = "nearest",
+        unassigned: str = "leave",
         second_round: bool = True,
         n_groups: int | None = None,
         weight: str | None = "weight",
