@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "scale.md"
 MODE = os.environ.get("BENCH", "")
 SIZES = {"quick": [10**4, 10**5], "full": [10**4, 10**5, 10**6, 10**7, 10**8]}.get(MODE, [10**4, 10**5, 10**6, 10**7])
+ROUNDS = 3
 TIME_LIMIT = 60 if MODE == "quick" else 300
 PEERS = {"louvain": 1600, "usenc": 700}
 """Peers, and the bytes that each needs for an element."""
@@ -65,12 +66,9 @@ def compare(folder: Path) -> dict[int, dict[str, Result]]:
     for m in SIZES:
         path = folder / f"table-{m}.npy"
         write_table(path, m, "int8" if m > 10**7 else "int16")
-        names = [
-            name for name in [*CONTENDERS, *PREPARED] if name not in out and not (m > 10**7 and name != "biconsensus")
-        ]
-        rounds = 3
+        names = [name for name in [*CONTENDERS, *PREPARED] if name not in out and fits(name, m)]
         runs: dict[str, list[Result]] = {name: [] for name in names}
-        for k in range(rounds):
+        for k in range(ROUNDS):
             for name in names:
                 if name not in PEERS or k < (3 if m <= 10**5 else 1):
                     found = call(name, path)
