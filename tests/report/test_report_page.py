@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,13 @@ def test_write_is_whole_or_not_at_all(blobs: Any, tmp_path: Path, monkeypatch: p
     monkeypatch.undo()
     assert page.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_missing_package_is_named(blobs: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setitem(sys.modules, "markupsafe", None)
+    with pytest.raises(bc.errors.MissingDependencyError, match=r"jinja2 is not installed; .*biconsensus\[report\]"):
+        render_report(blobs[0])
 
 
 def test_same_result_gives_the_same_page(blobs: Any) -> None:

@@ -36,6 +36,10 @@ class Output:
 
     def __post_init__(self) -> None:
         """Check the targets before any work is done."""
+        if self.report is not None:
+            from biconsensus.report.page import page_template
+
+            page_template()
         for target in (self.out, self.report, self.save):
             if target is not None and not target.absolute().parent.is_dir():
                 raise FileNotFoundError(

@@ -96,6 +96,7 @@ def render_report(
     """
     if truth is not None and len(truth) != consensus.labels.size:
         raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
+    template = page_template()
     overlaps = Overlaps.of(consensus)
     content = page_data(consensus, overlaps, truth, extra or {})
     content["view"] = domain_view(consensus, X, graph, models)
@@ -105,7 +106,7 @@ def render_report(
 
     from biconsensus import __version__
 
-    text: str = _template().render(
+    text: str = template.render(
         title=title,
         version=__version__,
         headline=headline(consensus),
@@ -210,8 +211,8 @@ def _asset(name: str) -> str:
     return resources.files("biconsensus.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
-def _template() -> Any:
-    """The page, with every text escaped."""
+def page_template() -> Any:
+    """The page, with every text escaped; says what to install where the extra is missing."""
     try:
         import jinja2
     except ImportError as error:
