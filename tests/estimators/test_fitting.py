@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
@@ -390,3 +393,24 @@ def test_improved_hypotheses_vote_but_do_not_testify() -> None:
     assert recall(better, truth) == 100
     # the best sampled hypothesis is the same, so is the number of false alarms of the first model
     assert better.nfa_[0] == pytest.approx(plain.nfa_[0])
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Points, as models of what lies around them; any number of columns."""
+
+    sample_size: int = 1
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Centres (k, d)."""
+        return samples[:, 0]
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances (m, k)."""
+        return np.sqrt(((data[:, None] - params) ** 2).sum(2))
+
+
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.NoConsensusWarning")
+@parametrize_with_checks([MultiModelFitter(Ball(), threshold=1.0, n_samples=50, random_state=0)])
+def test_checks_of_scikit_learn(estimator: MultiModelFitter, check: Callable[[MultiModelFitter], None]) -> None:
+    check(estimator)
