@@ -281,6 +281,11 @@ def test_second_round_helps_where_communities_mix():
     assert bc.metrics.ari(truth, both.labels_) > bc.metrics.ari(truth, first.labels_)
 
 
+def test_number_of_communities_on_request():
+    model = bc.ConsensusCommunities([("louvain", {"resolution": [0.2, 1.0]})], 5, n_groups=4, random_state=0)
+    assert len(model.fit(planted()).communities_) == 4
+
+
 def test_placing_goes_ring_by_ring_to_the_heaviest():
     graph = read_graph([("a", "b", 3.0), ("b", "c", 1.0), ("c", "d", 5.0), ("d", "e", 2.0), ("x", "y", 1.0)])
     labels = np.array([0, -1, 1, -1, -1, -1, -1])

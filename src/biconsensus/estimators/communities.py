@@ -245,7 +245,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
             min_elements=smallest_group(self.pool_) if self.min_elements is None else self.min_elements,
             min_candidates=min(4, typical_votes(self.pool_)) if self.min_candidates is None else self.min_candidates,
             overlap=overlap,
-            quorum=self.quorum,
+            quorum="auto" if self.n_groups is not None and self.quorum == 0.5 else self.quorum,
             method=("greedy" if overlap else "joint") if self.method == "auto" else self.method,
             together=together,
             unassigned="nearest" if self.unassigned == "nearest" else "leave",

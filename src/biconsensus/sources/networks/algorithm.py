@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -16,7 +16,7 @@ from biconsensus.protocols import IntArray
 
 __all__ = ["Algorithm", "Grouping", "need", "relabel"]
 
-Grouping = IntArray | csr_array
+Grouping: TypeAlias = IntArray | csr_array
 """(m,) labels, -1 for nodes in no community; or (m, g) memberships where communities overlap."""
 
 

@@ -87,7 +87,8 @@ def _edge_numbers(graph: Graph) -> IntArray:
     sources, targets, _ = graph.edges()
     rows = np.repeat(np.arange(graph.n_nodes), np.diff(numbers.indptr))
     low, high = np.minimum(rows, numbers.indices), np.maximum(rows, numbers.indices)
-    return np.searchsorted(sources * graph.n_nodes + targets, low * graph.n_nodes + high).astype(np.int64)
+    found: IntArray = np.searchsorted(sources * graph.n_nodes + targets, low * graph.n_nodes + high).astype(np.int64)
+    return found
 
 
 def _jaccard(graph: Graph, left: IntArray, right: IntArray) -> FloatArray:
