@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,15 @@ def escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
             lines[k] = line.replace("|", "\\|")
 
 
+def drop_empty_patterns(app: Any, docname: str, source: list[str]) -> None:
+    """Pages that `make reproduce` and `make bench` write may not be there yet: leave their patterns out."""
+    folder = (Path(app.srcdir) / docname).parent
+    lines = source[0].splitlines(keepends=True)
+    kept = [line for line in lines if not re.fullmatch(r"[a-z_]*\*\n", line) or any(folder.glob(line.strip() + ".md"))]
+    source[0] = "".join(kept)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("source-read", drop_empty_patterns)
     app.connect("autodoc-process-docstring", escape_bars, priority=100)

@@ -22,7 +22,7 @@ def main() -> int:
 def pages() -> Iterator[Path]:
     """Markdown pages of the project."""
     yield from ROOT.glob("*.md")
-    yield from (page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)
+    yield from (page for page in (ROOT / "docs").rglob("*.md") if not {"_build", "parts"} & set(page.parts))
 
 
 def broken_links(page: Path) -> Iterator[str]:
