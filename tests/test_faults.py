@@ -6,10 +6,12 @@ Where a row has deeper tests in the folder of its part, docs/reliability.md name
 import errno
 import os
 import pickle
+import re
 import signal
 import time
 import warnings
 import zipfile
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -470,3 +472,14 @@ def test_no_fault_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(bc.find_consensus(TABLE)) == 3
+
+
+def test_the_page_on_reliability_names_a_test_that_exists_for_every_row():
+    root = Path(__file__).parent.parent
+    page = (root / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = {int(n): cells for n, cells in re.findall(r"^\| (\d+) \|(.*)$", page, re.MULTILINE)}
+    assert sorted(rows) == list(range(1, 43))
+    for number, cells in rows.items():
+        assert f"tests/test_faults.py::test_{number:02d}_" in cells
+    for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page):
+        assert f"def {name}(" in (root / file).read_text(encoding="utf-8"), f"{file}::{name}"
