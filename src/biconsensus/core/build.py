@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from biconsensus.core.compress import group_rows, group_table
+from biconsensus.core.compress import distinct_rows, group_rows
 from biconsensus.core.encode import UNSEEN, encode
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.protocols import FloatArray, IntArray
@@ -44,10 +44,10 @@ def from_labels(
     columns, given, index = encode(labels, missing)
     names = _check_names(names, len(columns), "names") or [s.name for s in sources or ()] or given
     check_not_empty(columns[0].cells.size, 1)
-    first, inverse = group_table([column.cells for column in columns])
-    coded = [column.codes(first) for column in columns]
-    codes = np.stack([code for code, _ in coded], axis=1)
-    widths = [len(groups) for _, groups in coded]
+    distinct, inverse = distinct_rows([column.cells for column in columns])
+    codes = np.empty(distinct.shape, np.int32)
+    coded = [column.codes(distinct[:, k], codes[:, k]) for k, column in enumerate(columns)]
+    widths = [len(groups) for groups in coded]
     check_not_empty(inverse.size, sum(widths))
     source_of = np.repeat(np.arange(len(columns)), widths)
     return {
@@ -56,7 +56,7 @@ def from_labels(
         "source_of": source_of,
         "sources": tuple(sources) if sources else tuple(Provenance(name) for name in names),
         "weights": _label_weights(weights, source_of, len(columns)),
-        "names": tuple(f"{name}: {group}" for name, (_, groups) in zip(names, coded) for group in groups),
+        "names": tuple(f"{name}: {group}" for name, groups in zip(names, coded) for group in groups),
         "ids": _check_ids(index if ids is None else ids, inverse.size),
         **_views(csr_array(codes == UNSEEN), source_of),
     }
@@ -65,11 +65,15 @@ def from_labels(
 def _memberships(codes: IntArray, widths: list[int]) -> csr_array:
     """(r, n) ones where row i has group j, from group numbers within each grouping."""
     offsets = np.concatenate([[0], np.cumsum(widths)])
+    n_rows, n_sources = codes.shape
+    columns = codes + offsets[:-1].astype(np.int32)
     inside = codes >= 0
-    indptr = np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
-    indices = (codes + offsets[:-1])[inside]
+    if inside.all():
+        indices, indptr = columns.ravel(), np.arange(0, codes.size + 1, n_sources)
+    else:
+        indices, indptr = columns[inside], np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
     ones = np.ones(indices.size, np.uint8)
-    return csr_array((ones, indices, indptr), shape=(codes.shape[0], int(offsets[-1])))
+    return csr_array((ones, indices, indptr), shape=(n_rows, int(offsets[-1])))
 
 
 def _label_weights(weights: Any, source_of: IntArray, n_sources: int) -> FloatArray:

@@ -1,7 +1,8 @@
 """Distinct rows: elements that nothing tells apart are kept once, with their number.
 
-A row is hashed as the sum of one random 64-bit number for each of its cells (Zobrist hashing), rows are grouped by
-hash, and every row is then compared with the representative of its group, so that a collision cannot change an answer.
+Label tables go through `biconsensus.engines`, in one pass without a sort. A sparse row is hashed as the sum of one
+random 64-bit number for each of its cells (Zobrist hashing), rows are grouped by hash, and every row is then compared
+with the representative of its group. Either way a collision cannot change an answer.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from scipy.sparse import csr_array
 
 from biconsensus.protocols import IntArray
 
-CHUNK = 1 << 16
 UIntArray = NDArray[np.uint64]
 
 
@@ -26,21 +26,6 @@ def mix(keys: NDArray[Any], salt: int = 0) -> UIntArray:
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return z ^ (z >> np.uint64(31))
-
-
-def hash_columns(columns: Sequence[NDArray[Any]]) -> UIntArray:
-    """One hash for each row of a table given by its integer columns."""
-    hashes = np.zeros(columns[0].size, np.uint64)
-    lows = [int(column.min()) if column.size else 0 for column in columns]
-    spans = [int(column.max()) - low + 1 if column.size else 0 for column, low in zip(columns, lows)]
-    tables = [mix(np.arange(span), salt) if span <= CHUNK else None for salt, span in enumerate(spans)]
-    for start in range(0, hashes.size, CHUNK):
-        part = hashes[start : start + CHUNK]
-        for salt, (column, low, table) in enumerate(zip(columns, lows, tables)):
-            cells = column[start : start + CHUNK].astype(np.int64) - low
-            with np.errstate(over="ignore"):
-                part += mix(cells, salt) if table is None else table[cells]
-    return hashes
 
 
 def group_hashes(hashes: UIntArray) -> tuple[IntArray, IntArray]:
@@ -76,32 +61,16 @@ def group_table(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:
     groups : (m,) int array
         The group of each row.
     """
-    first, groups = group_hashes(hash_columns(columns))
-    return (first, groups) if _same(columns, first, groups) else _group_sorted(columns)
+    from biconsensus.engines.local import group_columns
+
+    return group_columns(columns)
 
 
-def _same(columns: Sequence[NDArray[Any]], first: IntArray, groups: IntArray) -> bool:
-    """Whether every row equals the first of its group."""
-    size = groups.size
-    for column in columns:
-        kept = column[first]
-        for start in range(0, size, CHUNK):
-            stop = start + CHUNK
-            if not np.array_equal(column[start:stop], kept[groups[start:stop]]):
-                return False
-    return True
+def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], IntArray]:
+    """(r, c) distinct rows of a table of integer columns, in order of appearance, and (m,) the one of each row."""
+    from biconsensus.engines.local import distinct_cells
 
-
-def _group_sorted(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:
-    """Group by sorting the rows themselves: slower, needed only when two hashes collide."""
-    order = np.lexsort(columns)
-    change = np.zeros(order.size, bool)
-    for column in columns:
-        ranked = column[order]
-        change[1:] |= ranked[1:] != ranked[:-1]
-    groups = np.empty(order.size, np.uint64)
-    groups[order] = np.cumsum(change).astype(np.uint64)
-    return group_hashes(groups)
+    return distinct_cells(columns)
 
 
 def group_rows(matrix: csr_array, key: IntArray | None = None) -> tuple[IntArray, IntArray]:
@@ -129,7 +98,7 @@ def group_rows(matrix: csr_array, key: IntArray | None = None) -> tuple[IntArray
 
 def _hash_sparse(matrix: csr_array, key: IntArray) -> UIntArray:
     """One hash for each sparse row: the sum over its cells of a mix of column and value."""
-    cells = mix(matrix.indices)
+    cells = mix(np.arange(matrix.shape[1]))[matrix.indices]
     if matrix.dtype == np.float64:
         cells = mix(cells ^ mix(matrix.data.view(np.uint64), salt=1))
     with np.errstate(over="ignore"):

@@ -119,7 +119,7 @@ class Consensus:
         if self.settings.get("overlap"):
             labels = self._backed_most()
         else:
-            labels = self._row_labels[self.row_of]
+            labels = np.take(self._row_labels, self.row_of)
         if self.settings.get("unassigned") == "nearest" and len(self):
             left = np.flatnonzero(labels < 0)
             labels[left] = self._nearest[self.pool.inverse[left]]

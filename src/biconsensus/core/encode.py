@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.protocols import IntArray
+from biconsensus.protocols import BoolArray, IntArray
 
 NONE = -1
 UNSEEN = -2
@@ -27,20 +27,33 @@ class Column:
     missing: int | None = None
     """Cell value that means "not seen"."""
 
-    def codes(self, rows: IntArray) -> tuple[IntArray, list[Any]]:
-        """Cells of the given rows as 0, 1, ... in the order of their labels (NONE, UNSEEN apart), and the labels."""
-        cells = self.cells[rows].astype(np.int64)
-        unseen = np.zeros(cells.size, bool) if self.missing is None else cells == self.missing
+    def codes(self, cells: NDArray[Any], out: NDArray[np.int32]) -> list[Any]:
+        """Write distinct cells as 0, 1, ... in the order of their labels (NONE, UNSEEN apart); the labels."""
+        unseen = None if self.missing is None else cells == self.missing
         if self.labels is None:
-            nowhere = cells == -1
+            outside = cells == -1
         else:
-            nowhere = np.isin(cells, [k for k, label in enumerate(self.labels) if _is_none(label)])
-        present, codes = np.unique(cells[~(unseen | nowhere)], return_inverse=True)
-        out = np.full(cells.size, NONE, np.int64)
-        out[~(unseen | nowhere)] = codes
-        out[unseen] = UNSEEN
-        names = [int(v) if self.labels is None else self.labels[v] for v in present]
-        return out, names
+            outside = np.isin(cells, [k for k, label in enumerate(self.labels) if _is_none(label)])
+        if unseen is not None:
+            outside |= unseen
+        present = number_values(cells, ~outside, out)
+        if unseen is not None:
+            out[unseen] = UNSEEN
+        return [int(v) if self.labels is None else self.labels[v] for v in present]
+
+
+def number_values(cells: NDArray[Any], inside: BoolArray, out: NDArray[np.int32]) -> IntArray:
+    """Write the place of each cell among the distinct ones, in order, NONE for cells not inside; the distinct ones."""
+    kept = cells[inside].astype(np.int64)
+    low = int(kept.min(initial=0))
+    out[~inside] = NONE
+    if int(kept.max(initial=0)) - low > 4 * cells.size + 1000:
+        present, out[inside] = np.unique(kept, return_inverse=True)
+        return present
+    # cells in a narrow range are counted, not sorted
+    held = np.bincount(kept - low) > 0
+    out[inside] = (np.cumsum(held) - 1)[kept - low]
+    return np.flatnonzero(held) + low
 
 
 def _is_none(label: Any) -> bool:
@@ -104,7 +117,9 @@ def _column(vector: Any, missing: int | None, name: str) -> Column:
     if hasattr(vector, "cat") and hasattr(vector, "dtype") and hasattr(vector.dtype, "categories"):
         categories = getattr(vector.cat, "categories", None)
         if categories is not None and hasattr(vector.cat, "codes"):
-            return Column(np.asarray(vector.cat.codes), list(categories), missing=-1)
+            labels, cells = list(categories), np.asarray(vector.cat.codes)
+            absent = np.isin(cells, [k for k, label in enumerate(labels) if missing is not None and label == missing])
+            return Column(np.where(absent, -1, cells), labels, missing=-1)
     mask = np.ma.getmaskarray(vector).ravel() if isinstance(vector, np.ma.MaskedArray) else None
     values = np.ma.getdata(vector).ravel() if mask is not None else _plain(vector, name)
     if values.dtype.kind in "iub" and mask is None:

@@ -16,6 +16,9 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from biconsensus.core.pool import Pool
 
+PROBE = 1 << 12
+"""Rows that mostly tell candidates apart."""
+
 
 @dataclass(frozen=True)
 class PreferenceMatrix:
@@ -93,13 +96,13 @@ class PreferenceMatrix:
         """Merge identical candidates of a pool (same members, same view) into one column with the summed weight."""
         weights = pool.weights if weights is None else weights
         view, unseen = pool.views()
-        first, members = group_rows(csr_array(pool.rows.T), view)
+        first, members = _distinct_columns(pool.rows, view)
         summed = np.bincount(members, weights, minlength=first.size).astype(np.float64)
         n_sources = len(pool.sources)
         backers = csr_array((np.ones(members.size, bool), (members, pool.source_of)), shape=(first.size, n_sources))
         backers.sum_duplicates()
         return cls(
-            entries=csr_array(pool.rows[:, first]),
+            entries=pool.rows if first.size == members.size else csr_array(pool.rows[:, first]),
             counts=pool.counts,
             weights=summed,
             members=members,
@@ -107,3 +110,13 @@ class PreferenceMatrix:
             unseen=unseen,
             view=None if unseen is None else view[first],
         )
+
+
+def _distinct_columns(rows: csr_array, view: IntArray) -> tuple[IntArray, IntArray]:
+    """First of each set of identical columns with the same view, and the set of each column."""
+    # columns that differ in size or in their first rows differ: mostly there is nothing more to compare
+    start = group_rows(csr_array(rows[:PROBE].T), view)[1]
+    sizes = np.bincount(rows.indices, minlength=rows.shape[1])
+    if np.unique(np.stack([start, sizes]), axis=1).shape[1] == rows.shape[1]:
+        return np.arange(rows.shape[1]), np.arange(rows.shape[1])
+    return group_rows(csr_array(rows.T), view)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
+from biconsensus.engines.dask import find_distributed, is_dask
 from biconsensus.errors import InputError
 from biconsensus.estimators.clustering_pool import Voters, assign, pool_of, weighed
 from biconsensus.find import find_consensus
@@ -132,8 +133,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (m, d) array or data frame
-            Finite numbers.
+        X : (m, d) array or data frame, or a Dask array or data frame
+            Finite numbers. In Dask partitions the base clusterings are fitted on a sample of 20,000 rows and predict
+            all of them; `labels_` and `backing_` are then Dask arrays.
         y : ignored
 
         Returns
@@ -141,6 +143,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ConsensusClustering
             Itself.
         """
+        if is_dask(X):
+            return self._fit_distributed(X)
         ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
         points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         sources = self._sources(points)
@@ -170,6 +174,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Itself; it cannot predict.
         """
         self.results_ = []
+        if is_dask(labels):
+            found = find_distributed(labels, find_consensus, clean=self.clean, **self._options())
+            return self._keep(found, found.pool)
         pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
         return self._find(pool if self.weights is None else weighed(pool, self.weights))
 
@@ -221,23 +228,45 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _find(self, pool: Pool) -> ConsensusClustering:
         """Find the consensus of a pool and set what is learned."""
-        self.pool_ = pool
-        self.consensus_: Consensus = find_consensus(
-            pool.clean() if self.clean else pool,
-            min_elements=self.min_elements,
-            min_candidates=self.min_candidates,
-            quorum=self.quorum if self.n_groups is None else "auto",
-            method=self.method,
-            together=self.together,
-            unassigned=self.unassigned,
-            n_groups=self.n_groups,
-            stop=self.stop,
-            solver=self.solver,
-            n_jobs=self.n_jobs,
+        return self._keep(find_consensus(pool.clean() if self.clean else pool, **self._options()), pool)
+
+    def _fit_distributed(self, X: Any) -> ConsensusClustering:
+        """Cluster rows in Dask partitions: fit on a sample, predict every partition."""
+        from biconsensus.engines.features import cluster_distributed
+
+        default = isinstance(self.estimators, str) and self.estimators == "default"
+        found, self.results_ = cluster_distributed(
+            X,
+            default_sources if default else as_sources(self.estimators),
+            find_consensus,
+            random_state=self.random_state,
+            clean=self.clean,
+            **self._options(),
         )
-        self.labels_ = self.consensus_.labels
-        self.backing_ = self.consensus_.backing
-        self.n_clusters_ = len(self.consensus_)
+        self.n_features_in_ = X.shape[1]
+        return self._keep(found, found.pool)
+
+    def _options(self) -> dict[str, Any]:
+        """Options of the search."""
+        return {
+            "min_elements": self.min_elements,
+            "min_candidates": self.min_candidates,
+            "quorum": self.quorum if self.n_groups is None else "auto",
+            "method": self.method,
+            "together": self.together,
+            "unassigned": self.unassigned,
+            "n_groups": self.n_groups,
+            "stop": self.stop,
+            "solver": self.solver,
+            "n_jobs": self.n_jobs,
+        }
+
+    def _keep(self, found: Consensus, pool: Pool) -> ConsensusClustering:
+        """Set what was learned."""
+        self.consensus_, self.pool_ = found, pool
+        self.labels_ = found.labels
+        self.backing_ = found.backing
+        self.n_clusters_ = len(found)
         return self
 
     def _votes(self, X: Any) -> tuple[FloatArray, FloatArray]:

@@ -21,7 +21,9 @@ from scipy.sparse import csr_array
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
-BLOCK = 1 << 11
+BLOCK = 1 << 12
+MANY = 1 << 20
+"""Memberships from which threads pay for themselves."""
 GUARD = 1e-12
 WHOLE = 2**33
 """Sum of whole weights up to which a share of them is exact in 64 bits: quorums have numerators below 10^9 < 2^30."""
@@ -63,7 +65,7 @@ class Ballot:
 
     def __init__(self, problem: PreferenceMatrix, quorum: Fraction, n_jobs: int | None = None) -> None:
         self.problem, self.quorum = problem, quorum
-        self.n_jobs = effective_n_jobs(n_jobs)
+        self.n_jobs = effective_n_jobs(-1 if n_jobs is None and problem.entries.nnz > MANY else n_jobs)
         self.unit = whole_unit(problem.weights)
         self.weights = problem.weights if self.unit is None else np.rint(problem.weights / self.unit)
         self.blocks = [self._block(start) for start in range(0, problem.shape[0], BLOCK)]
@@ -73,12 +75,16 @@ class Ballot:
     def _block(self, start: int) -> RowBlock:
         """Slice of rows in the number types that make the products quick and exact."""
         problem, rows = self.problem, slice(start, min(start + BLOCK, self.problem.shape[0]))
-        held = csr_array(problem.entries[rows])
+        indptr = problem.entries.indptr[rows.start : rows.stop + 1]
+        indices, indptr = problem.entries.indices[indptr[0] : indptr[-1]], indptr - indptr[0]
+        shape = (rows.stop - rows.start, problem.shape[1])
         small = self.unit is not None and self.weights.sum() < 2**24
-        counts = problem.counts[rows].astype(np.float64)
-        counted = csr_array((np.repeat(counts, np.diff(held.indptr)), held.indices, held.indptr), shape=held.shape)
+        held = csr_array((np.ones(indices.size, np.float32 if small else np.float64), indices, indptr), shape=shape)
+        counts = np.repeat(problem.counts[rows].astype(np.float64), np.diff(indptr))
+        # the transpose of a view is one as well: nothing is sorted again
+        counted = csr_array((counts, indices, indptr), shape=shape).T
         unseen = None if problem.unseen is None else csr_array(problem.unseen[rows].astype(np.float64))
-        return RowBlock(rows, held.astype(np.float32 if small else np.float64), csr_array(counted.T), unseen)
+        return RowBlock(rows, held, counted, unseen)
 
     def vote(self, columns: BoolArray, live_rows: BoolArray, live_columns: BoolArray) -> Tally:
         """Rows that join each column set (q, S), then the columns that join those rows."""
@@ -130,6 +136,8 @@ class Ballot:
     def first_columns(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> BoolArray:
         """(q, S) columns that join the rows of each starting candidate: all first votes at once, from the overlaps."""
         problem = self.problem
+        if starts.size == 0:
+            return np.zeros((problem.shape[1], 0), bool)
         counts = np.where(live_rows, problem.counts, 0).astype(np.float64)
         rows = csr_array(problem.by_column[starts].astype(np.float64))
         rows.data = rows.data * counts[rows.indices]

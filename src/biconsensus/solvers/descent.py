@@ -80,7 +80,9 @@ def sample_rows(problem: PreferenceMatrix) -> tuple[IntArray, PreferenceMatrix] 
     n_rows, total = problem.shape[0], int(problem.counts.sum())
     if n_rows <= 2 * SAMPLE:
         return None
-    sums = np.add.reduceat(np.append(mix(problem.entries.indices), np.uint64(0)), problem.entries.indptr[:-1])
+    sums = np.add.reduceat(
+        np.append(mix(np.arange(problem.shape[1]))[problem.entries.indices], np.uint64(0)), problem.entries.indptr[:-1]
+    )
     chance = mix(sums).astype(np.float64) / 2.0**64
     rows = np.flatnonzero(chance * total < SAMPLE * problem.counts)
     unseen = None if problem.unseen is None else csr_array(problem.unseen[rows])

@@ -21,6 +21,8 @@ FEW_ROWS = 1 << 11
 """Rows up to which rows are starts of their own; where there are more, candidates found all that they found."""
 HEAVY_ROWS = 1 << 10
 """Rows, the heaviest ones, that the leading singular vector is taken from."""
+LEADING_ROUNDS = 32
+"""Rounds that start from the singular vector too: later ones have small groups, which candidates find."""
 WELL_SAMPLED = 64
 LEADING = -1
 
@@ -76,8 +78,11 @@ class VoteSolver:
         sample = sample_rows(problem)
         self._sampled = np.zeros(0, np.int64) if sample is None else sample[0]
         self._coarse = None if sample is None else Ballot(sample[1], quorum, self.n_jobs)
+        self._round = 0
+        self._heaviest = np.argsort(-problem.counts, kind="stable")
         self._points: dict[bytes, FixedPoint] = {}
         self._reached: dict[int, bytes] = {}
+        self._starts: dict[bytes, list[int]] = {}
         self._rows = np.ones(problem.shape[0], bool)
         self._columns = np.ones(problem.shape[1], bool)
 
@@ -94,20 +99,27 @@ class VoteSolver:
         ]
         if not good:
             return None
+        self._round += 1
         best = max(good, key=_preference)
         inside = np.unpackbits(best.rows, count=rows.size).astype(bool)
         return Block(inside, best.columns.copy(), best.gain)
 
     def _forget(self, rows: BoolArray, columns: BoolArray) -> None:
         """Drop the fixed points that what has changed since the last call touches."""
-        changed_rows, changed_columns = np.packbits(self._rows != rows), self._columns != columns
+        changed_rows, changed_columns = np.packbits(self._rows != rows), np.flatnonzero(self._columns != columns)
+        # only the bytes that changed are looked at, so that a round costs little where there are many groups
+        spots = np.flatnonzero(changed_rows)
+        bits = changed_rows[spots]
         revived = bool((rows & ~self._rows).any() or (columns & ~self._columns).any())
-        self._points = {
-            key: point
+        stale = [
+            key
             for key, point in self._points.items()
-            if not (revived or (point.columns & changed_columns).any() or (point.rows & changed_rows).any())
-        }
-        self._reached = {start: key for start, key in self._reached.items() if key in self._points}
+            if revived or point.columns[changed_columns].any() or (point.rows[spots] & bits).any()
+        ]
+        for key in stale:
+            del self._points[key]
+            for start in self._starts.pop(key, ()):
+                self._reached.pop(start, None)
         self._rows, self._columns = rows.copy(), columns.copy()
 
     def _search(self) -> None:
@@ -122,7 +134,8 @@ class VoteSolver:
             for starts in _batches(heavy):
                 held = self._problem.entries[starts].toarray().T != 0
                 self._from(self._approach(held & self._columns[:, None]), starts + n_columns)
-            self._from(self._approach(self._leading()), np.array([LEADING]))
+            if self._round < LEADING_ROUNDS:
+                self._from(self._approach(self._leading()), np.array([LEADING]))
 
     def _first_columns(self, starts: IntArray) -> BoolArray:
         """(q, S) columns that join the rows of each candidate; from the sample where it holds enough of them."""
@@ -147,7 +160,10 @@ class VoteSolver:
         """Come to rest from column sets (q, S) and remember where each start did."""
         rest = settle(self._ballot, columns, self._rows, self._columns, self._keep, self._points)
         for k, start in enumerate(starts):
-            self._reached[int(start)] = rest[:, k].tobytes()
+            key = rest[:, k].tobytes()
+            if key in self._points:
+                self._reached[int(start)] = key
+                self._starts.setdefault(key, []).append(int(start))
 
     def _keep(self, columns: BoolArray, tally: Tally, k: int) -> None:
         """Remember a block that did not move."""
@@ -164,8 +180,7 @@ class VoteSolver:
 
     def _heavy_rows(self, number: int) -> IntArray:
         """The live rows that stand for the most elements."""
-        live = np.flatnonzero(self._rows)
-        return live[np.argsort(-self._problem.counts[live], kind="stable")[:number]]
+        return self._heaviest[self._rows[self._heaviest]][:number] if number else self._heaviest[:0]
 
     def _leading(self) -> BoolArray:
         """(q, 1) start from the leading singular vector of the heaviest live rows, by power iteration."""
@@ -173,8 +188,9 @@ class VoteSolver:
         scale = diags_array(problem.weights / problem.weights.max() * self._columns)
         matrix = csr_array(problem.entries[rows].astype(np.float64)) @ scale
         counts, vector = problem.counts[rows].astype(np.float64), self._columns.astype(np.float64)
+        turned = matrix.T
         for _ in range(20):
-            vector = matrix.T @ (counts * (matrix @ vector))
+            vector = turned @ (counts * (matrix @ vector))
             vector = vector / (np.linalg.norm(vector) or 1.0)
         return np.asarray((vector > 0.5 * vector.max()) & self._columns)[:, None]
 
