@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import importlib
 import importlib.abc
 import importlib.util
 import json
@@ -19,7 +20,7 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -98,74 +99,73 @@ class Mutant:
         return f"{self.module} {self.function}: {self.before} -> {self.after}"
 
 
-def changes(node: ast.AST) -> Iterator[Callable[[ast.AST], ast.AST]]:
-    """What can be changed in a node: functions from a copy of it to its mutant."""
+def changes(node: ast.AST) -> Iterator[ast.AST]:
+    """Mutants of a node."""
     if isinstance(node, ast.Compare):
         for k, operator in enumerate(node.ops):
             if type(operator) in SWAPS:
-                yield lambda copied, k=k: (copied.ops.__setitem__(k, SWAPS[type(copied.ops[k])]()), copied)[1]  # type: ignore[attr-defined,misc]
+                new = copy.deepcopy(node)
+                new.ops[k] = SWAPS[type(operator)]()
+                yield new
     elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp) and type(node.op) in SWAPS:
-        yield lambda copied: (setattr(copied, "op", SWAPS[type(copied.op)]()), copied)[1]  # type: ignore[attr-defined]
+        yield _with(node, op=SWAPS[type(node.op)]())
     elif isinstance(node, ast.UnaryOp):
-        yield lambda copied: copied.operand  # type: ignore[attr-defined]
+        yield copy.deepcopy(node.operand)
     elif isinstance(node, ast.IfExp):
-        yield lambda copied: ast.IfExp(copied.test, copied.orelse, copied.body)  # type: ignore[attr-defined]
+        yield _with(node, body=node.orelse, orelse=node.body)
     elif isinstance(node, ast.If | ast.While) and not isinstance(node.test, ast.Compare | ast.UnaryOp):
-        yield lambda copied: (setattr(copied, "test", ast.UnaryOp(ast.Not(), copied.test)), copied)[1]  # type: ignore[attr-defined]
+        yield _with(node, test=ast.UnaryOp(ast.Not(), node.test))
     elif isinstance(node, ast.Break):
-        yield lambda copied: ast.Continue()
+        yield ast.Continue()
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
-        new = not node.value if isinstance(node.value, bool) else node.value + 1
-        yield lambda copied: ast.Constant(new)
+        yield ast.Constant(not node.value if isinstance(node.value, bool) else node.value + 1)
 
 
-def sites(tree: ast.Module) -> Iterator[tuple[str, ast.AST, ast.AST, str, int | None]]:
-    """Function, parent, node, and the field of the parent that holds it; annotations and error texts apart."""
+def _with(node: ast.AST, **parts: ast.AST) -> ast.AST:
+    """Copy of a node with some parts replaced."""
+    new = copy.copy(node)
+    for name, part in parts.items():
+        setattr(new, name, part)
+    return copy.deepcopy(new)
 
-    def walk(parent: ast.AST, function: str) -> Iterator[tuple[str, ast.AST, ast.AST, str, int | None]]:
-        for field, value in ast.iter_fields(parent):
-            if field in ("annotation", "returns", "decorator_list") or isinstance(parent, ast.Raise | ast.JoinedStr):
+
+def sites(parent: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST, str, int | None, ast.AST]]:
+    """Function, parent, field, place in it and node; annotations, error texts and imports for types apart."""
+    for field, value in ast.iter_fields(parent):
+        if field in ("annotation", "returns", "decorator_list") or isinstance(parent, ast.Raise | ast.JoinedStr):
+            continue
+        for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if not isinstance(node, ast.AST) or _for_types(node):
                 continue
-            for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
-                if (
-                    not isinstance(node, ast.AST)
-                    or isinstance(node, ast.If)
-                    and "TYPE_CHECKING" in ast.unparse(node.test)
-                ):
-                    continue
-                here = (
-                    f"{function}.{node.name}".lstrip(".")
-                    if hasattr(node, "name") and hasattr(node, "body")
-                    else function
-                )
-                yield here, parent, node, field, index
-                yield from walk(node, here)
+            named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+            here = f"{function}.{node.name}".lstrip(".") if named else function
+            yield here, parent, field, index, node
+            yield from sites(node, here)
 
-    yield from walk(tree, "")
+
+def _for_types(node: ast.AST) -> bool:
+    """Whether a statement is there for type checkers only."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def mutants(module: str) -> Iterator[tuple[Mutant, ast.Module]]:
     """All mutants of a module, as trees ready to compile."""
     tree = ast.parse((SOURCE / "biconsensus" / module).read_text(encoding="utf-8"))
-    place = 0
-    for function, parent, node, field, index in list(sites(tree)):
-        for change in changes(node):
-            new = ast.copy_location(change(copy.deepcopy(node)), node)
-            held = getattr(parent, field)
-            before, after = (ast.unparse(one).split("\n")[0] for one in (node, new))
-            if index is None:
-                setattr(parent, field, new)
-            else:
-                held[index] = new
-            yield (
-                Mutant(module, function, getattr(node, "lineno", 0), before, after, place),
-                ast.fix_missing_locations(copy.deepcopy(tree)),
-            )
-            if index is None:
-                setattr(parent, field, node)
-            else:
-                held[index] = node
-            place += 1
+    found = [(*site, new) for site in list(sites(tree)) for new in changes(site[-1])]
+    for place, (function, parent, field, index, node, new) in enumerate(found):
+        _put(parent, field, index, ast.copy_location(new, node))
+        changed = ast.fix_missing_locations(copy.deepcopy(tree))
+        _put(parent, field, index, node)
+        before, after = (ast.unparse(one).split("\n")[0] for one in (node, new))
+        yield Mutant(module, function, getattr(node, "lineno", 0), before, after, place), changed
+
+
+def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
+    """Put a node into its place."""
+    if index is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node
 
 
 class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -185,13 +185,13 @@ class Loader(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(self.code, module.__dict__)
 
 
-def survives(mutant: Mutant, tree: ast.Module) -> bool:
-    """Whether all tests pass with the mutant, in a process of its own."""
+def passes(module: str, tree: ast.Module | None = None) -> bool:
+    """Whether all tests of a module pass, as it is or as a mutant, in a process of its own."""
     process = os.fork()
     if process == 0:
         code = 1
         try:
-            code = _run_tests(mutant.module, tree)
+            code = _run_tests(module, tree)
         finally:
             os._exit(code)
     return os.waitpid(process, 0)[1] == 0
@@ -215,22 +215,15 @@ def _run_tests(module: str, tree: ast.Module | None) -> int:
 
 def preload() -> None:
     """Load what all mutants need, but nothing of the package."""
-    import hypothesis.extra.numpy
-    import hypothesis.strategies
-    import joblib
-    import networkx
-    import scipy.linalg
-    import scipy.sparse.csgraph
-    import scipy.special
-    import scipy.stats
-    import sklearn.cluster  # noqa: F401
+    for name in ("hypothesis.extra.numpy", "joblib", "networkx", "scipy.linalg", "scipy.stats", "sklearn.cluster"):
+        importlib.import_module(name)
 
 
 def run(chosen: list[tuple[Mutant, ast.Module]], out: Path | None, jobs: int, mine: int) -> list[tuple[Mutant, bool]]:
     """Outcome of every `jobs`-th mutant, written to the file as they come."""
     results = []
     for mutant, tree in chosen[mine::jobs]:
-        survived = survives(mutant, tree)
+        survived = passes(mutant.module, tree)
         results.append((mutant, survived))
         if out is not None:
             with out.open("a") as stream:
@@ -257,7 +250,8 @@ def report(results: list[tuple[Mutant, bool]]) -> int:
     total, killed = len(results), sum(not s for _, s in results)
     equal = sum(s and m.name in EQUIVALENT for m, s in results)
     print(
-        f"all: {killed} of {total} killed ({killed / total:.1%}), {killed / max(total - equal, 1):.1%} of those not equivalent"
+        f"all: {killed} of {total} killed ({killed / max(total, 1):.1%}), "
+        f"{killed / max(total - equal, 1):.1%} of those not equivalent"
     )
     return len(open_ones)
 
@@ -286,20 +280,17 @@ def main() -> int:
         print(len(chosen))
         return 0
     preload()
-    for module in dict.fromkeys(mutant.module for mutant, _ in chosen):
-        process = os.fork()
-        if process == 0:
-            os._exit(_run_tests(module, None))
-        if os.waitpid(process, 0)[1] != 0:
-            print(f"{module}: its tests fail without any change; nothing can be said about mutants.")
-            return 1
+    broken = [module for module in dict.fromkeys(mutant.module for mutant, _ in chosen) if not passes(module)]
+    for module in broken:
+        print(f"{module}: its tests fail without any change; nothing can be said about its mutants.", flush=True)
+    chosen = [(mutant, tree) for mutant, tree in chosen if mutant.module not in broken]
     if options.jobs == 1:
-        return int(report(run(chosen, options.out, 1, 0)) > 0)
+        return int(report(run(chosen, options.out, 1, 0)) > 0 or len(broken) > 0)
     from multiprocessing import get_context
 
     with get_context("fork").Pool(options.jobs) as pool:
         parts = pool.starmap(run, [(chosen, options.out, options.jobs, k) for k in range(options.jobs)])
-    return int(report([pair for part in parts for pair in part]) > 0)
+    return int(report([pair for part in parts for pair in part]) > 0 or len(broken) > 0)
 
 
 if __name__ == "__main__":
