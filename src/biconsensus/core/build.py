@@ -62,7 +62,7 @@ def from_labels(
     }
 
 
-def _memberships(codes: IntArray, widths: list[int]) -> csr_array:
+def _memberships(codes: NDArray[np.int32], widths: list[int]) -> csr_array:
     """(r, n) ones where row i has group j, from group numbers within each grouping."""
     offsets = np.concatenate([[0], np.cumsum(widths)])
     n_rows, n_sources = codes.shape

@@ -51,7 +51,7 @@ def _smallest_int(size: int) -> type[np.signedinteger[Any]]:
     return np.int32 if size < 2**31 else np.int64
 
 
-def group_table(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:
+def group_table(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, NDArray[Any]]:
     """Group the rows of a table of integer columns exactly.
 
     Returns
@@ -66,7 +66,7 @@ def group_table(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, IntArray]:
     return group_columns(columns)
 
 
-def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], IntArray]:
+def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
     """(r, c) distinct rows of a table of integer columns, in order of appearance, and (m,) the one of each row."""
     from biconsensus.engines.local import distinct_cells
 

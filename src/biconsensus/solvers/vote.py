@@ -19,7 +19,7 @@ BATCH = 256
 ROW_STARTS = 64
 FEW_ROWS = 1 << 11
 """Rows up to which rows are starts of their own; where there are more, candidates found all that they found."""
-HEAVY_ROWS = 1 << 10
+HEAVY_ROWS = 1 << 8
 """Rows, the heaviest ones, that the leading singular vector is taken from."""
 LEADING_ROUNDS = 32
 """Rounds that start from the singular vector too: later ones have small groups, which candidates find."""
@@ -189,7 +189,7 @@ class VoteSolver:
         matrix = csr_array(problem.entries[rows].astype(np.float64)) @ scale
         counts, vector = problem.counts[rows].astype(np.float64), self._columns.astype(np.float64)
         turned = matrix.T
-        for _ in range(20):
+        for _ in range(10):
             vector = turned @ (counts * (matrix @ vector))
             vector = vector / (np.linalg.norm(vector) or 1.0)
         return np.asarray((vector > 0.5 * vector.max()) & self._columns)[:, None]
