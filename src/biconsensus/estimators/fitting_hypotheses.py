@@ -87,6 +87,7 @@ class Trial:
         if self.weights is not None:
             among = self.weights if live is None else self.weights[live]
             # the bound needs a probability that is not too small: two standard errors above the measured one
+            n_background = max(n_background, 1.0)
             above = 2 * np.sqrt(probability / n_background) + 1 / n_background
             return self.log_n_tests + log_weighted_tail(among, held, np.minimum(probability + above, 1.0))
         n_elements = self.n_elements if live is None else int(live.sum())

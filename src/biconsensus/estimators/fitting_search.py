@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -88,7 +88,9 @@ class Search:
         """A model of a subset, refitted to all elements that are left and tested on them."""
         left = self.data[self._live]
         trial = replace(trial, n_elements=len(left), chance=self._chance, weights=self._weights(self._live))
-        fit = one.fit if not hasattr(self.model, "refit") else sharpen(left, trial, *astuple(one.fit))
+        fit = one.fit
+        if hasattr(self.model, "refit"):
+            fit = sharpen(left, trial, fit.params, fit.threshold, fit.core / 2)
         witness, reach = one.support[:1], one.reach[:1]
         hits = self.model.residuals(witness, left) <= reach
         chance = self._chance.probability(self.model, witness, reach)
