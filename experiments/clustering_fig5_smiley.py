@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ COMPARED: list[tuple[str, tuple[float, float] | None, Consensus]] = [
 ]
 
 
+@cache
 def base(seed: int = 0) -> tuple[np.ndarray, np.ndarray, list[tuple[int, float, np.ndarray]]]:
     """Points in a box whose longer side is 1, truth, and the eight base results."""
     X, truth = load_self_tuning("2")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus.biclustering import bicluster
+from biconsensus.core.pool import Pool
+from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.metrics import f_measure, nmi
 from biconsensus.plots import color_of
+from biconsensus.solvers import get_solver
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -146,8 +151,14 @@ def draw_matrices(path: Path, consensus: Any) -> None:
     plt.close(figure)
 
 
-def sizes_of_last(consensus: Any) -> tuple[str, str]:
-    """Rows x columns of the last kept bi-cluster (the one of least gain) and of the first discarded one."""
-    last = consensus.biclusters[-1]
-    discarded = consensus.extraction.get("discarded")
-    return f"{last.elements.size} × {last.candidates.size}", "–" if discarded is None else "{} × {}".format(*discarded)
+def sizes_of_last(base: Sequence[Any], solver: str, quorum: Fraction) -> tuple[str, str]:
+    """Rows x columns of the bi-cluster that Algorithm 1 took last, and of the first that it discarded."""
+    problem = PreferenceMatrix.from_pool(Pool.from_labels(list(base)))
+    chosen = get_solver(solver)
+    chosen.load(problem, quorum)
+    found = bicluster(problem, chosen, min_elements=7, min_candidates=4, overlap=False, stop="first_small")
+
+    def size(block: Any) -> str:
+        return f"{problem.n_elements(block.rows)} × {int(block.columns[problem.members].sum())}"
+
+    return size(found.blocks[-1]), "–" if found.discarded is None else size(found.discarded)

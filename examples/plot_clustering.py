@@ -1,0 +1,64 @@
+"""
+Consensus clustering of a table
+===============================
+
+A table of measurements, no labels, no number of clusters. `ConsensusClustering` clusters it some forty times, in six
+ways, and keeps the groups that the clusterings agree on.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.mixture import GaussianMixture
+
+import biconsensus as bc
+
+# %%
+# The data: 178 wines with 13 measurements each, in different units. The cultivars are known but not used.
+
+wine = load_wine(as_frame=True)
+
+# %%
+# One line. The default pool is k-means and Gaussian mixtures on random parts of the table, agglomerative and spectral
+# clustering, mean-shift and HDBSCAN, each with several settings.
+
+model = bc.ConsensusClustering(random_state=0).fit(wine.data)
+print(model.n_clusters_, "groups from", len(model.results_), "clusterings")
+print("ARI against the cultivars:", round(bc.metrics.ari(wine.target, model.labels_), 3))
+
+# %%
+# How sure is it? The backing of a row is the share of the base clusters behind its group that contain it.
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+bc.plots.scatter(model.consensus_, wine.data, ax=axes[0])
+bc.plots.backing(model.consensus_, ax=axes[1])
+figure.tight_layout()
+
+# %%
+# The preference matrix behind it: rows are wines, columns are base clusters, colours are the bi-clusters.
+
+bc.plots.preference_matrix(model.consensus_)
+
+# %%
+# The result as a table; the index is that of the data.
+
+frame = model.consensus_.to_frame()
+print(frame.head())
+
+# %%
+# New wines get a group by the votes of the base clusterings that can predict.
+
+print(model.predict(wine.data.iloc[[0, 60, 170]]))
+
+# %%
+# Your own pool: any clusterers, with grids of parameters, and functions. Here with weights, and with two wines that
+# must be together.
+
+own = [
+    (KMeans(n_init=3), {"n_clusters": [2, 3, 4, 5]}),
+    (GaussianMixture(covariance_type="diag"), {"n_components": [2, 3, 4]}),
+    lambda X: (X[:, 6] > 2).astype(int),
+]
+scaled = (wine.data - wine.data.mean()) / wine.data.std()
+chosen = bc.ConsensusClustering(own, weights="size", together=[[0, 1]], quorum=0.4, random_state=0).fit(scaled)
+print(chosen.n_clusters_, "groups; ARI", round(bc.metrics.ari(wine.target, chosen.labels_), 3))
