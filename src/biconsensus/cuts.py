@@ -61,7 +61,7 @@ class Judge:
         plain = np.where(useful(problem), problem.weights, 0.0)
         if spread(replace(problem, weights=plain)) < NARROW:
             return cls(plain, recall=1.0, precision=0.5, difference=2.0, silhouette=0.0, retention=0.0)
-        return cls(plain, recall=0.5, precision=0.0, difference=0.0, silhouette=1.0, retention=3.0)
+        return cls(plain, recall=1.0, precision=0.0, difference=0.0, silhouette=1.0, retention=4.0)
 
     def score(self, problem: PreferenceMatrix, labels: IntArray, kept: float) -> float:
         """Score of a grouping of the rows; `kept` is its retention."""

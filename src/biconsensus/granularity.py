@@ -169,15 +169,16 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
     if members.shape[1] < 2:
         return 0.0, 0.0
     sizes = members.sum(axis=0)
-    own_weight = problem.entries @ weights
-    inside = np.flatnonzero((labels >= 0) & (own_weight > 0))
-    near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members))
-    own, place = own_weight[inside], (np.arange(inside.size), labels[inside])
-    others = np.maximum(sizes[labels[inside]] - 1.0, 1.0)
-    a = (near[place] - own) / (others * own)
+    own = problem.entries @ weights
+    # with everything seen, all rows could be in as many candidates; otherwise in those of the sources that saw them
+    most = np.full(own.size, own.max()) if problem.unseen is None else own
+    inside = np.flatnonzero((labels >= 0) & (own > 0))
+    near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members)) / most[inside, None]
+    place = np.arange(inside.size), labels[inside]
+    a = (near[place] - own[inside] / most[inside]) / np.maximum(sizes[labels[inside]] - 1.0, 1.0)
     near /= np.maximum(sizes, 1.0)
     near[place] = -1.0
-    b = near.max(axis=1) / own
+    b = near.max(axis=1)
     share = problem.counts[inside] / problem.counts[inside].sum()
     return float(share @ (a - b)), float(share @ ((a - b) / np.maximum(1.0 - np.minimum(a, b), 1e-12)))
 

@@ -232,7 +232,7 @@ def choose(
     Notes
     -----
     Where the sources are of about one granularity, the score of a place is ``recall + precision / 2 + 2 difference``;
-    otherwise ``recall / 2 + silhouette + 3 (retention - 1) / (K - 1)``. Recall and precision are the probabilities,
+    otherwise ``recall + silhouette + 4 (retention - 1) / (K - 1)``. Recall and precision are the probabilities,
     above chance, that elements of one candidate share a group and the reverse (`granularity.relation`); difference and
     silhouette compare co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is
     what a random walk over elements and candidates keeps inside (`granularity.retention`).
