@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import dense_gain, label_tables
+from strategies import dense_gain, dense_parts, label_tables
 
 import biconsensus as bc
+from biconsensus.core import preference
 
 
 @given(label_tables(missing=True), st.randoms(use_true_random=False), st.sampled_from([0.2, 0.5, 0.7]))
@@ -45,3 +46,32 @@ def test_norm_and_sizes_count_multiplicities():
     problem = bc.PreferenceMatrix.from_pool(pool)
     assert problem.norm == 4 * 2 + 3 * 1
     assert problem.n_elements(np.array([True, False])) == 3
+
+
+@given(label_tables(max_sources=5, max_groups=3, missing=True), st.sampled_from([1, 3, 4096]))
+def test_candidates_are_merged_where_members_and_views_are_equal_and_nowhere_else(table, probe):
+    table = np.hstack([table, table[:, ::-1] + (table[:, ::-1] >= 0)])
+    pool = bc.Pool.from_labels(table, missing=-2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preference, "PROBE", probe)
+        problem = bc.PreferenceMatrix.from_pool(pool)
+    B, M, _ = dense_parts(pool)
+    seen = {}
+    expected = [seen.setdefault((B[:, j].tobytes(), M[:, j].tobytes()), len(seen)) for j in range(pool.shape[1])]
+    assert problem.members.tolist() == expected
+    assert problem.weights.tolist() == np.bincount(expected).tolist()
+    held = problem.entries.toarray()[pool.inverse]
+    assert np.array_equal(held[:, problem.members], B)
+    mask = problem.seen(np.ones(problem.shape[0], bool), np.ones(problem.shape[1], bool))
+    assert np.array_equal(mask[pool.inverse][:, problem.members], M)
+    for column in range(problem.shape[1]):
+        behind = np.unique(pool.source_of[problem.members == column]).size
+        assert problem.n_sources(np.arange(problem.shape[1]) == column) == behind
+
+
+def test_weights_may_replace_those_of_the_pool():
+    pool = bc.Pool.from_labels([[0, 0, 1], [0, 0, 1]], weights=[1, 2])
+    assert bc.PreferenceMatrix.from_pool(pool).weights.tolist() == [3, 3]
+    assert bc.PreferenceMatrix.from_pool(pool, np.array([1.0, 5, 1, 7])).weights.tolist() == [2, 12]
+    assert bc.PreferenceMatrix.from_pool(pool).binary
+    assert not bc.PreferenceMatrix.from_pool(bc.Pool.from_matrix([[0.5, 1.0]])).binary

@@ -1,0 +1,208 @@
+"""Both votes against dense formulas, in blocks and threads, exact where weights are whole."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import biconsensus as bc
+from biconsensus.solvers import ballot, descent, vote
+from biconsensus.solvers.ballot import Ballot, whole_unit
+from biconsensus.solvers.vote import FixedPoint, VoteSolver, _preference
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
+from strategies import label_tables
+
+HALF = Fraction(1, 2)
+
+
+def dense_votes(problem, active, rows, columns, quorum):
+    """Rows and columns that join, and the gains, in exact fractions."""
+    B = problem.entries.toarray().astype(int)
+    M = problem.seen(np.ones(B.shape[0], bool), np.ones(B.shape[1], bool)).astype(int)
+    w = [Fraction(float(weight)) for weight in problem.weights]
+    s = problem.counts.tolist()
+    joined = np.zeros((B.shape[0], active.shape[1]), bool)
+    answer = np.zeros_like(active)
+    gains = np.zeros(active.shape[1])
+    for k in range(active.shape[1]):
+        picked = np.flatnonzero(active[:, k])
+        for i in np.flatnonzero(rows):
+            held = sum(w[j] * int(B[i, j]) for j in picked)
+            joined[i, k] = held > quorum * sum(w[j] * int(M[i, j]) for j in picked)
+        inside = np.flatnonzero(joined[:, k])
+        for j in np.flatnonzero(columns):
+            held, seen = (sum(s[i] * int(X[i, j]) for i in inside) for X in (B, M))
+            answer[j, k] = held > quorum * seen
+            gains[k] += float(w[j] * (held - quorum * seen)) if answer[j, k] else 0.0
+    return joined, answer, gains
+
+
+@given(
+    label_tables(max_elements=14, max_sources=4, missing=True),
+    st.sampled_from(["0.29", "0.5", "0.7"]),
+    st.sampled_from([[1, 1, 1, 1], [1, 2, 3, 5], [0.3, 1.1, 0.7, 1.9]]),
+    st.sampled_from([2, 5, 4096]),
+    st.integers(0, 2**16 - 1),
+)
+def test_votes_are_those_of_the_definition(table, quorum, weights, block, mask):
+    pool = bc.Pool.from_labels(table, weights=weights[: table.shape[1]], missing=-2)
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    m, n = problem.shape
+    rows = np.array([mask >> (i % 13) & 1 for i in range(m)], bool)
+    columns = np.array([mask >> (j % 11) & 3 != 0 for j in range(n)], bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ballot, "BLOCK", block)
+        votes = Ballot(problem, Fraction(quorum), n_jobs=2)
+        first = votes.first_columns(np.arange(n), rows, columns)
+        tally = votes.vote(np.eye(n, dtype=bool) | first, rows, columns)
+    joined, answer, gains = dense_votes(problem, np.eye(n, dtype=bool) | first, rows, columns, Fraction(quorum))
+    assert np.array_equal(np.stack([tally.rows(k) for k in range(n)], axis=1), joined)
+    assert np.array_equal(tally.columns, answer)
+    assert tally.gains == pytest.approx(gains, abs=1e-9)
+    assert tally.n_elements.tolist() == (problem.counts @ joined).tolist()
+
+
+def problem_of(B, **options):
+    return bc.PreferenceMatrix.from_pool(bc.Pool.from_matrix(np.asarray(B), **options))
+
+
+def test_first_columns_are_those_of_the_rows_of_a_candidate():
+    problem = problem_of([[1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 0, 1]])
+    votes = Ballot(problem, HALF)
+    every = np.ones(4, bool), np.ones(3, bool)
+    assert votes.first_columns(np.array([1]), *every).ravel().tolist() == [True, True, False]
+    assert votes.first_columns(np.array([2]), *every).ravel().tolist() == [True, False, True]
+    dead = np.array([True, False, False, True]), np.array([True, True, False])
+    assert votes.first_columns(np.array([0]), *dead).ravel().tolist() == [True, True, False]
+
+
+def test_whole_weights_beyond_single_precision_are_still_exact():
+    problem = problem_of([[1, 0, 0], [0, 1, 0], [0, 0, 1]], weights=[2**24 + 1, 2**24, 1])
+    votes = Ballot(problem, HALF)
+    tally = votes.vote(np.array([[True], [True], [False]]), np.ones(3, bool), np.ones(3, bool))
+    assert votes.unit == 1.0
+    assert tally.rows(0).tolist() == [True, False, False]
+
+
+def test_equal_shares_of_real_weights_do_not_join():
+    """0.2 + 0.1 is above 0.3 in floating point; it is no majority of 0.6."""
+    problem = problem_of([[0, 1, 1], [1, 0, 0], [0, 1, 0]], weights=[0.3, 0.2, 0.1])
+    assert whole_unit(problem.weights) is None
+    assert 0.2 + 0.1 > (0.3 + 0.2 + 0.1) / 2
+    tally = Ballot(problem, HALF).vote(np.ones((3, 1), bool), np.ones(3, bool), np.ones(3, bool))
+    assert tally.rows(0).tolist() == [False, False, False]
+
+
+def test_whole_units():
+    assert whole_unit(np.array([0.0, 0.5, 1.5])) == 0.5
+    assert whole_unit(np.array([0.5, 1.25])) is None
+    assert whole_unit(np.zeros(3)) is None
+
+
+def point(gain=1.0, n_elements=5, n_sources=3, first_row=2, columns=(False, True)):
+    return FixedPoint(np.zeros(1, np.uint8), np.array(columns), gain, n_elements, n_sources, first_row)
+
+
+@pytest.mark.parametrize(
+    "better",
+    [
+        point(gain=1.1, n_elements=1),
+        point(n_elements=6, n_sources=1),
+        point(n_sources=4, first_row=9),
+        point(first_row=1, columns=(False, True)),
+        point(columns=(True, False)),
+    ],
+)
+def test_ties_go_to_gain_then_elements_then_sources_then_the_first_row_and_column(better):
+    assert _preference(better) > _preference(point())
+
+
+def test_gains_that_differ_by_rounding_only_are_ties():
+    assert _preference(point(gain=1 + 1e-15))[0] == _preference(point(gain=1.0))[0]
+    assert _preference(point(gain=1 + 1e-9))[0] > _preference(point(gain=1.0))[0]
+
+
+def test_batches_cover_everything_once(monkeypatch):
+    monkeypatch.setattr(vote, "BATCH", 4)
+    assert [part.tolist() for part in vote._batches(np.arange(9))] == [[0, 1, 2, 3], [4, 5, 6, 7], [8]]
+    assert vote._batches(np.arange(0)) == []
+
+
+def test_many_candidates_in_small_batches_give_the_same(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((80, 12)) < 0.3, rng.integers(0, 4, (80, 12)), rng.integers(0, 4, (80, 1)))
+    whole = bc.find_consensus(table, min_elements=2)
+    monkeypatch.setattr(vote, "BATCH", 3)
+    again = bc.find_consensus(table, min_elements=2)
+    assert np.array_equal(whole.labels, again.labels)
+    assert whole.gains.tolist() == again.gains.tolist()
+
+
+def test_the_heaviest_live_rows_come_first():
+    problem = problem_of(np.repeat([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [2, 5, 3], axis=0))
+    solver = VoteSolver()
+    solver.load(problem, HALF)
+    assert solver._heavy_rows(2).tolist() == [1, 2]
+    solver._forget(np.array([True, False, True]), np.ones(3, bool))
+    assert solver._heavy_rows(2).tolist() == [2, 0]
+    assert solver._heavy_rows(0).tolist() == []
+
+
+@pytest.mark.parametrize(("weight", "leading"), [(1, [True, False]), (2, [False, True])])
+def test_the_leading_start_is_the_block_of_the_largest_singular_value(weight, leading):
+    """Squared singular values: 8 rows x 4^2 against 4 rows x (3 weight)^2."""
+    B = np.zeros((12, 7), int)
+    B[:8, :4] = B[8:, 4:] = 1
+    solver = VoteSolver()
+    solver.load(problem_of(B, weights=[1, 1, 1, 1, weight, weight, weight]), HALF)
+    assert solver._leading().ravel().tolist() == leading
+    solver._forget(np.ones(2, bool), ~np.array(leading))
+    assert solver._leading().ravel().tolist() == (~np.array(leading)).tolist()
+
+
+def test_distinct_sets_and_which_is_which():
+    sets = np.array([[1, 0, 1], [0, 1, 0]], bool)
+    found, which = descent.distinct(sets)
+    assert found.shape == (2, 2)
+    assert np.array_equal(found[:, which], sets)
+
+
+def test_sets_that_are_known_need_no_vote():
+    problem = problem_of([[1, 0], [0, 1]])
+    votes = Ballot(problem, HALF)
+    every = np.ones(2, bool), np.ones(2, bool)
+    start = np.array([[True, False], [False, True]])
+    kept = []
+    known = {start[:, 0].copy().tobytes()}
+    rest = descent.settle(votes, start, *every, lambda columns, tally, k: kept.append(columns.tolist()), known)
+    assert np.array_equal(rest, start)
+    assert kept == [[False, True]]
+
+
+def test_no_sample_up_to_twice_its_size(monkeypatch):
+    table = np.arange(40)[:, None] // np.array([1, 2, 4])
+    problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
+    monkeypatch.setattr(descent, "SAMPLE", 20)
+    assert descent.sample_rows(problem) is None
+    monkeypatch.setattr(descent, "SAMPLE", 19)
+    rows, part = descent.sample_rows(problem)
+    assert 0 < rows.size < 40
+    assert (part.counts == 2).all()  # 40 elements, 19 of them sampled: each stands for two
+    assert np.array_equal(part.entries.toarray(), problem.entries.toarray()[rows])
+
+
+def test_rows_of_many_elements_are_always_in_the_sample(monkeypatch):
+    labels = np.concatenate([np.zeros(500, int), np.arange(1, 60)])
+    problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([labels, labels // 2]))
+    monkeypatch.setattr(descent, "SAMPLE", 10)
+    rows, part = descent.sample_rows(problem)
+    assert rows[0] == 0
+    assert part.counts[0] == 500
+    assert (part.counts[1:] == round(559 / 10)).all()
