@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.biclustering import bicluster, description_lengths
+from biconsensus.biclustering import bicluster, description_lengths, is_large
 from biconsensus.protocols import Block
 
 
@@ -78,3 +78,24 @@ def test_description_length_counts_rows_columns_and_errors():
 
 def test_description_lengths_of_no_block(problem):
     assert description_lengths(problem, []).tolist() == [4.0]
+
+
+def test_the_minimum_sizes_are_those_of_the_paper_where_none_are_given(problem):
+    solver = Scripted([])
+    bicluster(problem, solver)
+    assert solver.asked[0][2:] == (7, 4)
+
+
+def test_minimum_sizes_are_inclusive_and_both_must_hold():
+    problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_matrix(np.kron(np.eye(2, dtype=int), np.ones((3, 2), int))))
+    block = Block(mask(2, 0), mask(2, 0), 1.0)
+    assert is_large(problem, block, 3, 2)
+    assert not is_large(problem, block, 4, 2)
+    assert not is_large(problem, block, 3, 3)
+
+
+def test_a_row_or_column_left_alive_is_enough_to_go_on_only_together(problem):
+    solver = Scripted([Block(mask(4, 0), mask(4, 0, 1, 2, 3), 1.0)] * 3)
+    assert len(bicluster(problem, solver, min_elements=1, min_candidates=1).blocks) == 1
+    solver = Scripted([Block(mask(4, 0, 1, 2, 3), mask(4, 0), 1.0)] * 2)
+    assert len(bicluster(problem, solver, min_elements=1, min_candidates=1, overlap=True).blocks) == 2

@@ -83,7 +83,7 @@ def test_first_columns_are_those_of_the_rows_of_a_candidate():
     assert votes.first_columns(np.array([0]), *dead).ravel().tolist() == [True, True, False]
 
 
-def test_whole_weights_beyond_single_precision_are_still_exact():
+def test_whole_weights_beyond_single_precision_are_counted_right():
     problem = problem_of([[1, 0, 0], [0, 1, 0], [0, 0, 1]], weights=[2**24 + 1, 2**24, 1])
     votes = Ballot(problem, HALF)
     tally = votes.vote(np.array([[True], [True], [False]]), np.ones(3, bool), np.ones(3, bool))
