@@ -110,7 +110,7 @@ def networks() -> Iterator[Case]:
 
 
 def automatic(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
-    """Our answer, left-overs with the nearest group; what `find_consensus(quorum="auto", unassigned="nearest")` gives."""
+    """Our answer, left-overs with the nearest group: `find_consensus(quorum="auto", unassigned="nearest")`."""
     path = _path(pool)
     cut = path.best if K is None else path.with_n_groups(K)
     labels: NDArray[Any] = cut.labels[pool.inverse]
