@@ -135,9 +135,8 @@ def planes(n_points: int) -> tuple[Any, Any, Any]:
 def main(names: list[str]) -> None:
     """Run the parts, keep them, write the page."""
     store = PAGE.with_suffix(".json")
-    parts: dict[str, str] = json.loads(store.read_text()) if store.exists() else {}
-    for name in names or list(PARTS):
-        parts[name] = PARTS[name]()
+    new = {name: PARTS[name]() for name in names or list(PARTS)}
+    parts: dict[str, str] = {**(json.loads(store.read_text()) if store.exists() else {}), **new}
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     store.write_text(json.dumps(parts, indent=1) + "\n")
     text = "\n\n".join([HEAD.rstrip(), *[parts[name] for name in PARTS if name in parts]]) + "\n"
