@@ -26,11 +26,10 @@ def write_table(path: Path, m: int, dtype: str, seed: int = 0) -> None:
     for start in range(0, m, 1_000_000):
         n = min(1_000_000, m - start)
         truth[start : start + n] = group = rng.integers(0, N_GROUPS, n, dtype=np.int8)
-        for k in range(N_PARTITIONS):
-            column = names[k][group]
-            wrong = np.flatnonzero(rng.random(n, dtype=np.float32) < NOISE)
-            column[wrong] = rng.integers(0, N_GROUPS, wrong.size)
-            table[start : start + n, k] = column
+        part = np.ascontiguousarray(names.T)[group]
+        wrong = rng.integers(0, part.size, round(NOISE * part.size))
+        part.ravel()[wrong] = rng.integers(0, N_GROUPS, wrong.size)
+        table[start : start + n] = part
     table.flush()
 
 

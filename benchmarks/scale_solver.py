@@ -45,7 +45,7 @@ CASES = {"clusterings": clusterings, "communities": communities, "models": model
 
 
 def solver_table(picture: Path, mode: str) -> str:
-    """Seconds of the search on pools of growing size, and the plot of them."""
+    """Processor seconds of the search on pools of growing size, and the plot of them."""
     sizes = [3_000, 10_000] if mode == "quick" else [3_000, 10_000, 30_000, 100_000]
     lines = [
         "| pool | rows | candidates | memberships | seconds | ns a membership | groups |",
@@ -53,11 +53,11 @@ def solver_table(picture: Path, mode: str) -> str:
     ]
     curves: dict[str, list[tuple[int, float]]] = {}
     for name, make in CASES.items():
-        for rows in sizes:
+        for rows in [m for m in sizes if m <= 30_000 or name != "communities"]:
             pool = make(rows)
-            started = time.perf_counter()
+            started = time.process_time()
             found = bc.find_consensus(pool, overlap=name == "models")
-            seconds = time.perf_counter() - started
+            seconds = time.process_time() - started
             curves.setdefault(name, []).append((pool.rows.nnz, seconds))
             lines.append(
                 f"| {name} | {pool.rows.shape[0]:,} | {pool.shape[1]:,} | {pool.rows.nnz:,} | {seconds:.2f} | "
@@ -65,7 +65,7 @@ def solver_table(picture: Path, mode: str) -> str:
             )
             print(lines[-1], flush=True)
     _plot(curves, picture)
-    text = "The search alone, on pools whose rows hardly repeat, of the three kinds of the paper (one thread)."
+    text = "The search alone, on pools whose rows hardly repeat, of the three kinds of the paper; seconds of processor."
     return "\n".join(["## The solver", "", text, "", *lines, "", f"![Seconds against memberships]({picture.name})", ""])
 
 
@@ -83,7 +83,7 @@ def _plot(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
     axis.loglog(
         [sizes.min(), sizes.max()], 1e-7 * np.array([sizes.min(), sizes.max()]), "k:", lw=1, label="100 ns each"
     )
-    axis.set(xlabel="memberships (non-zeros)", ylabel="seconds")
+    axis.set(xlabel="memberships (non-zeros)", ylabel="seconds of processor")
     axis.grid(alpha=0.3)
     axis.legend()
     figure.savefig(path, dpi=110)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import DBSCAN, KMeans
 
+import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.core.pool import Pool
 from biconsensus.engines.counted import counted_pool
@@ -214,6 +215,19 @@ def test_sample_does_not_depend_on_the_partitions():
         for n in (900, 128)
     ]
     assert (answers[0].labels.compute() == answers[1].labels.compute()).all()
+
+
+def test_public_names_take_dask_collections(client):
+    table, truth = noisy(800)
+    lazy = bc.find_consensus(da.from_array(table, chunks=(100, 8)), client=client)
+    assert (lazy.labels.compute() == bc.find_consensus(table).labels).all()
+    labelled = bc.ConsensusClustering(quorum=0.5).fit_labels(da.from_array(table, chunks=(100, 8)))
+    assert metrics.ari(truth, labelled.labels_.compute()) > 0.95
+    X, groups = blobs(600)
+    model = bc.ConsensusClustering([(KMeans(n_init=2), {"n_clusters": [2, 3, 3, 3, 4]})], quorum=0.5, random_state=0)
+    model.fit(da.from_array(X, chunks=(150, 2)))
+    assert metrics.ari(groups, model.labels_.compute()) > 0.98
+    assert metrics.ari(groups, model.predict(X)) > 0.98
 
 
 def test_bad_input_is_named():
