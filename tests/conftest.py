@@ -11,13 +11,13 @@ import pytest
 from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
-for folder in (ROOT / "scripts", ROOT / "experiments", ROOT):
+for folder in (ROOT / "tests" / "core", ROOT / "scripts", ROOT / "experiments", ROOT):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 
 # timings say nothing on a machine that others use too
 settings.register_profile("biconsensus", deadline=None)
-settings.register_profile("fuzz", deadline=None, max_examples=10_000)
+settings.register_profile("fuzz", deadline=None, max_examples=int(os.environ.get("BICONSENSUS_EXAMPLES", "10000")))
 settings.register_profile(
     "mutate", deadline=None, max_examples=15, derandomize=True, phases=(Phase.explicit, Phase.generate)
 )

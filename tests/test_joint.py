@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine
+from strategies import examples
 
 from biconsensus import Pool
 from biconsensus.bipartite import Votes
@@ -123,7 +124,7 @@ def test_total_gain_is_within_one_percent_of_an_existing_optimiser(name: str) ->
         assert total(optimise(problem, quorum)) >= 0.99 * potts(problem, quorum)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=st.integers(0, 10_000), quorum=st.sampled_from(QUORUMS))
 def test_tiny_problems_reach_the_optimum_nearly_always_and_never_exceed_it(seed: int, quorum: Fraction) -> None:
     rng = np.random.default_rng(seed)
@@ -143,7 +144,7 @@ def test_tiny_problems_reach_the_optimum_in_nearly_all_cases() -> None:
     assert hits >= 38
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     labels=st.lists(st.integers(0, 4), min_size=4, max_size=25),
     n_sources=st.integers(1, 6),
@@ -156,7 +157,7 @@ def test_identical_partitions_come_back_unchanged(labels: list[int], n_sources: 
     assert found == {frozenset(np.flatnonzero(np.array(labels) == g)) for g in set(labels)}
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS))
 def test_never_below_its_start_and_always_disjoint(seed: int, quorum: Fraction) -> None:
     problem = problem_of(planted(seed, 60, 6))

@@ -11,8 +11,9 @@ import biconsensus as bc
 
 
 def examples(number):
-    """So many examples of a costly property, 10,000 where `make fuzz` asks for them."""
-    return settings(max_examples={"fuzz": 10_000, "mutate": 15}.get(os.environ.get("BICONSENSUS_PROFILE", ""), number))
+    """So many examples of a costly property, unless a profile (`make fuzz`, `make mutate`) asks for its own number."""
+    profile = os.environ.get("BICONSENSUS_PROFILE")
+    return settings(max_examples=settings.get_profile(profile).max_examples if profile else number)
 
 
 @st.composite

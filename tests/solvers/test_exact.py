@@ -7,9 +7,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from solver_problems import HALF, best_gain, pair_gains, planted, problem_of, solve
+from strategies import examples
 
 from biconsensus.errors import InputError, TooLargeError
 from biconsensus.solvers.cycle_cuts import cycle_cuts
@@ -28,7 +29,7 @@ def random_problem(seed: int, largest: int = 6, missing: bool = False):
 
 
 @given(seeds, st.booleans())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_reaches_the_optimum(seed: int, missing: bool) -> None:
     problem = random_problem(seed, missing=missing)
     solver = ExactSolver()
@@ -40,7 +41,7 @@ def test_reaches_the_optimum(seed: int, missing: bool) -> None:
 
 
 @given(seeds, st.integers(1, 8), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_reaches_the_optimum_of_the_minimum_sizes(seed: int, min_elements: int, min_candidates: int) -> None:
     problem = random_problem(seed, largest=5)
     block = solve("exact", problem, (min_elements, min_candidates))
@@ -52,7 +53,7 @@ def test_reaches_the_optimum_of_the_minimum_sizes(seed: int, min_elements: int, 
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_no_solver_beats_it(seed: int) -> None:
     problem = random_problem(seed, largest=9)
     best = solve("exact", problem)
@@ -76,7 +77,7 @@ def test_vote_is_optimal_on_planted_matrices(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_cycle_inequalities_hold_for_every_block(seed: int) -> None:
     rng = np.random.default_rng(seed)
     gains = pair_gains(problem_of(rng.random((3, 4)) < 0.5))

@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 from solver_problems import HALF, best_gain, planted, problem_of, solve
+from strategies import examples
 
 from biconsensus.solvers.factors import factor_gain
 from biconsensus.solvers.quantile import QuantileSolver, quantiles
@@ -32,7 +33,7 @@ def loaded(matrix: np.ndarray, quorum: Fraction, **parts: np.ndarray) -> Quantil
 
 
 @given(binary, levels, st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_half_step_on_a_binary_matrix_is_the_vote(matrix: np.ndarray, quorum: Fraction, seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, n = matrix.shape
@@ -45,7 +46,7 @@ def test_half_step_on_a_binary_matrix_is_the_vote(matrix: np.ndarray, quorum: Fr
 
 
 @given(st.integers(0, 2**32 - 1), levels)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_half_steps_are_exact_minima_of_the_pinball_loss(seed: int, quorum: Fraction) -> None:
     rng = np.random.default_rng(seed)
     m, n = rng.integers(2, 7, 2)
@@ -73,7 +74,7 @@ def test_half_steps_are_exact_minima_of_the_pinball_loss(seed: int, quorum: Frac
 
 
 @given(st.integers(0, 2**32 - 1), levels)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_gain_is_the_drop_of_the_pinball_loss(seed: int, quorum: Fraction) -> None:
     rng = np.random.default_rng(seed)
     matrix = np.where(rng.random((5, 4)) < 0.6, rng.random((5, 4)), 0.0)
@@ -97,7 +98,7 @@ def test_gain_at_one_half_is_half_of_the_drop_of_the_l1_norm() -> None:
 
 
 @given(binary)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_on_binary_matrices_never_above_the_optimum_and_no_worse_than_candidates(matrix: np.ndarray) -> None:
     problem = problem_of(matrix)
     block = solve("quantile", problem)
