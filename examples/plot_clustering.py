@@ -27,10 +27,12 @@ print(model.n_clusters_, "groups from", len(model.results_), "clusterings")
 print("ARI against the cultivars:", round(bc.metrics.ari(wine.target, model.labels_), 3))
 
 # %%
-# How sure is it? The backing of a row is the share of the base clusters behind its group that contain it.
+# How sure is it? (The measurements are standardised for the picture.) The backing of a row is the share of
+# the base clusters behind its group that contain it.
 
+scaled = (wine.data - wine.data.mean()) / wine.data.std()
 figure, axes = plt.subplots(1, 2, figsize=(10, 4))
-bc.plots.scatter(model.consensus_, wine.data, ax=axes[0])
+bc.plots.scatter(model.consensus_, scaled, ax=axes[0])
 bc.plots.backing(model.consensus_, ax=axes[1])
 figure.tight_layout()
 
@@ -48,7 +50,7 @@ print(frame.head())
 # %%
 # New wines get a group by the votes of the base clusterings that can predict.
 
-print(model.predict(wine.data.iloc[[0, 60, 170]]))
+print(model.predict(wine.data.iloc[[0, 62, 140]]))
 
 # %%
 # Your own pool: any clusterers, with grids of parameters, and functions. Here with weights, and with two wines that
@@ -59,6 +61,5 @@ own = [
     (GaussianMixture(covariance_type="diag"), {"n_components": [2, 3, 4]}),
     lambda X: (X[:, 6] > 2).astype(int),
 ]
-scaled = (wine.data - wine.data.mean()) / wine.data.std()
 chosen = bc.ConsensusClustering(own, weights="size", together=[[0, 1]], quorum=0.4, random_state=0).fit(scaled)
 print(chosen.n_clusters_, "groups; ARI", round(bc.metrics.ari(wine.target, chosen.labels_), 3))

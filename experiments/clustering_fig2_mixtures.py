@@ -21,7 +21,7 @@ NUMBERS = (3, 4, 5, 6, 7)
 
 def base(X: Any, seed: int = 0) -> list[tuple[str, Any]]:
     """Ten base clusterings."""
-    mixtures = [(f"GMM({k})", GaussianMixture(k, random_state=seed).fit_predict(X)) for k in NUMBERS]
+    mixtures = [(f"GMM({k})", GaussianMixture(k, n_init=3, random_state=seed).fit_predict(X)) for k in NUMBERS]
     return mixtures + [(f"k-means({k})", KMeans(k, n_init=3, random_state=seed).fit_predict(X)) for k in NUMBERS]
 
 
