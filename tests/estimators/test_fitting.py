@@ -345,6 +345,13 @@ def test_an_own_model_without_refit_serves() -> None:
     assert np.sort(fitter.params_[:, 0]) == pytest.approx([0.3, 0.8], abs=0.011)
 
 
+def test_a_constant_column_is_a_line() -> None:
+    x = np.column_stack([np.random.default_rng(0).uniform(0, 10, 80), np.full(80, 2.0)])
+    fitter = MultiModelFitter("line", 0.1, n_samples=500, random_state=0).fit(x)
+    assert (fitter.labels_ == 0).all()
+    assert fitter.params_ / fitter.params_[:, [1]] == pytest.approx(np.array([[0.0, 1.0, -2.0]]), abs=1e-9)
+
+
 def test_scikit_learn_conventions() -> None:
     fitter = MultiModelFitter("line", 0.02, n_samples=300, random_state=0)
     assert set(fitter.get_params()) == set(inspect.signature(MultiModelFitter).parameters)

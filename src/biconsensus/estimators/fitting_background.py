@@ -14,6 +14,14 @@ from biconsensus.protocols import BoolArray, FloatArray, Model
 _BLOCK = 1 << 21
 
 
+def bounding_box(data: FloatArray) -> FloatArray:
+    """(2, d) lower and upper corner; a constant column, which is no noise but a structure, gets the longest side."""
+    low, high = data.min(0), data.max(0)
+    longest = float((high - low).max())
+    flat = high - low <= 1e-9 * longest
+    return np.stack([np.where(flat, low - longest / 2, low), np.where(flat, high + longest / 2, high)])
+
+
 @dataclass(frozen=True)
 class Background:
     """What chance does: points of the background, and how often a model would be hit by them."""
@@ -32,7 +40,7 @@ class Background:
     @classmethod
     def of(cls, model: Model, data: FloatArray, n_points: int, rng: np.random.Generator, rule: str) -> Background:
         """Background of the data: as the model says, or uniform in the bounding box."""
-        box = np.stack([data.min(0), data.max(0)])
+        box = bounding_box(data)
         if hasattr(model, "background_like"):
             points = model.background_like(data, n_points, rng)
         elif hasattr(model, "background"):
