@@ -115,8 +115,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> x = rng.uniform(-1, 1, (60, 2))
     >>> x[:20, 1], x[20:40, 0] = 0.5 * x[:20, 0], 0.3
     >>> fitter = MultiModelFitter("line", threshold=0.02, n_samples=1000, random_state=0).fit(x)
-    >>> len(fitter.params_), fitter.labels_[[0, 20]].tolist()
-    (2, [0, 1])
+    >>> len(fitter.params_), bool(fitter.labels_[0] != fitter.labels_[20])
+    (2, True)
     """
 
     def __init__(
@@ -236,8 +236,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         --------
         >>> x = np.column_stack([np.arange(30.0), np.arange(30.0) % 2])
         >>> fitter = MultiModelFitter("line", threshold=0.1, random_state=0).fit(x)
-        >>> fitter.predict([[100.0, 1.0], [0.0, 9.0]]).tolist()
-        [0, -1]
+        >>> (fitter.predict([[100.0, 1.0], [0.0, 9.0]]) >= 0).tolist()
+        [True, False]
         """
         check_is_fitted(self, "params_")
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
