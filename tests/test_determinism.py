@@ -75,8 +75,10 @@ def estimators():
     crossing = np.column_stack([t, np.where(np.arange(40) % 2, t, 1 - t)]) + rng.normal(0, 0.003, (40, 2))
     return {
         "clustering": digest(bc.ConsensusClustering(base, random_state=1, progress=False).fit(X).labels_),
-        "communities": digest(bc.ConsensusCommunities(random_state=1).fit(network).labels_),
-        "fitting": digest(bc.MultiModelFitter("line", 0.02, n_samples=500, random_state=1).fit(crossing).labels_),
+        "communities": digest(
+            bc.ConsensusCommunities(["louvain", "label_propagation"], random_state=1).fit(network).labels_
+        ),
+        "fitting": digest(bc.MultiModelFitter("line", 0.02, n_samples=200, random_state=1).fit(crossing).labels_),
     }
 
 
