@@ -83,4 +83,4 @@ def description_lengths(problem: PreferenceMatrix, blocks: list[Block]) -> Float
     """
     costs = [problem.n_elements(block.rows) + int(block.columns[problem.members].sum()) for block in blocks]
     errors = problem.norm - np.concatenate([[0.0], np.cumsum([2 * block.gain for block in blocks])])
-    return errors + np.concatenate([[0.0], np.cumsum(costs)])
+    return np.asarray(errors + np.concatenate([[0.0], np.cumsum(costs)]))

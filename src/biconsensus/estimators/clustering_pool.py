@@ -28,8 +28,8 @@ def pool_of(results: Sequence[SourceResult], weights: Any, ids: Any) -> Pool:
         if weights.shape != (len(results),):
             raise InputError(f"weights: shape {weights.shape}; give one for each of the {len(results)} base runs.")
     given = weights if isinstance(weights, np.ndarray) else np.ones(len(results))
-    parts = [_part(result, weight, ids) for result, weight in zip(results, given) if result.ok]
-    parts = [part for part in parts if part is not None]
+    made = [_part(result, weight, ids) for result, weight in zip(results, given) if result.ok]
+    parts = [part for part in made if part is not None]
     if not parts:
         raise InputError("no base run put any element in a group, so there is no pool; use other estimators.")
     pool: Pool = reduce(add, parts)
@@ -107,7 +107,7 @@ def assign(held: FloatArray, asked: FloatArray, quorum: float, nearest: bool) ->
     if held.shape[1] == 0:
         return np.full(len(held), -1, np.int64)
     gains = held - quorum * asked
-    labels = gains.argmax(axis=1)
+    labels: IntArray = gains.argmax(axis=1)
     left = gains.max(axis=1) <= 0
     labels[left] = np.where(held[left].max(axis=1) > 0, held[left].argmax(axis=1), -1) if nearest else -1
     return labels
