@@ -94,7 +94,9 @@ def test_table1_the_first_discarded_is_small(data, tmp_path):
                 rows, columns = map(int, str(cell).split(" × "))
                 assert rows <= 6 or columns <= 3
     smiley = section.tables[0].rows[-1]
-    assert smiley[3] == smiley[5] == "73 × 6"
+    assert smiley[3] == smiley[5]
+    assert str(smiley[3]).split(" × ")[0] in ("73", "75", "118")
+    assert smiley[4] == smiley[6] == "–"
 
 
 @pytest.mark.parametrize(("value", "place"), [(0.9, 1), (0.5, 2), (0.1, 4)])
