@@ -87,7 +87,7 @@ the same number of local samples, and two thresholds each; the better mean count
 
 def run(out: Path, quick: bool) -> Section:
     """Every sequence with several seeds; the rivals with one."""
-    seeds = range(1 if quick else 3)
+    seeds = range(1 if quick else 2)
     tables, pictures = [], []
     for name, half in BENCHMARKS.items():
         sequences = half.sequences[1:2] if quick else half.sequences

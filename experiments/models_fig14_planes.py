@@ -13,7 +13,6 @@ from scipy.spatial import ConvexHull
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
 from biconsensus.datasets import load_jlinkage
-from biconsensus.plots import color_of
 
 VIEWS = [(20, -60), (80, -90), (5, 20)]
 THRESHOLDS = (0.02, 0.03, 0.04, 0.06)
@@ -73,13 +72,13 @@ def draw(out: Path, name: str, x: Any, fitter: MultiModelFitter) -> str:
     import matplotlib.pyplot as plt
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    figure = plt.figure(figsize=(12, 8))
+    figure, colours = plt.figure(figsize=(12, 8)), plt.get_cmap("tab20")
     for row in range(2):
         for column, (height, turn) in enumerate(VIEWS):
             axes = figure.add_subplot(2, 3, 3 * row + column + 1, projection="3d")
             for label in range(-1, len(fitter.params_)):
                 own = x[fitter.labels_ == label]
-                colour = "#bbbbbb" if label < 0 else color_of(label)
+                colour = "#bbbbbb" if label < 0 else colours(2 * label % 20 + label // 10 % 2)
                 axes.scatter(*own.T, s=3, color=colour, depthshade=False)
                 if row and label >= 0 and len(own) > 2:
                     axes.add_collection3d(Poly3DCollection([polygon(own)], color=colour, alpha=0.25))
