@@ -20,6 +20,7 @@ import os
 import random
 import resource
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,7 +54,26 @@ SKIP = (
 )
 """Tests of other parts, and those that start processes: none of them tells more about the core."""
 
-EQUIVALENT: dict[str, str] = {}
+OVERWRITTEN = "the first value is always overwritten before it is read"
+SPEED = "decides how fast the answer comes, not which"
+RESHAPE = "NumPy takes every negative size as the one to be found"
+EQUIVALENT = {
+    "core/combine.py _of_sources: -1 -> 1 #1": OVERWRITTEN,
+    "core/combine.py _of_sources: 1 -> 2 #1": OVERWRITTEN,
+    "core/combine.py join: 1 -> 2 #2": RESHAPE,
+    "core/combine.py join: 1 -> 2 #4": RESHAPE,
+    "core/encode.py number_values: 0 -> 1 #1": "the lowest value is added again to whatever it was subtracted from",
+    "core/encode.py number_values: 0 -> 1 #2": SPEED,
+    "core/encode.py number_values: 4 -> 5 #1": SPEED,
+    "core/encode.py number_values: 1000 -> 1001 #1": SPEED,
+    "core/encode.py number_values: 4 * cells.size -> 4 // cells.size #1": SPEED,
+    "core/encode.py number_values: 4 * cells.size + 1000 -> 4 * cells.size - 1000 #1": SPEED,
+    "core/encode.py number_values: int(kept.max(initial=0)) - low > 4 * cells.size + 1000 -> "
+    "int(kept.max(initial=0)) - low >= 4 * cells.size + 1000 #1": SPEED,
+    "core/preference.py : 1 -> 2 #1": SPEED,
+    "core/preference.py : 12 -> 13 #1": SPEED,
+    "core/preference.py : 1 << 12 -> 1 >> 12 #1": SPEED,
+}
 """Mutants that no result can tell from the original, by module, function and change, and why."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -95,11 +115,13 @@ class Mutant:
     after: str
     place: int
     """Number of the change in the order of the walk."""
+    nth: int
+    """Number among the equal changes of the function."""
 
     @property
     def name(self) -> str:
         """Module, function and change: what stays when lines move."""
-        return f"{self.module} {self.function}: {self.before} -> {self.after}"
+        return f"{self.module} {self.function}: {self.before} -> {self.after} #{self.nth}"
 
 
 def changes(node: ast.AST) -> Iterator[ast.AST]:
@@ -155,12 +177,15 @@ def mutants(module: str) -> Iterator[tuple[Mutant, ast.Module]]:
     """All mutants of a module, as trees ready to compile."""
     tree = ast.parse((SOURCE / "biconsensus" / module).read_text(encoding="utf-8"))
     found = [(*site, new) for site in list(sites(tree)) for new in changes(site[-1])]
+    times: Counter[tuple[str, str, str]] = Counter()
     for place, (function, parent, field, index, node, new) in enumerate(found):
         _put(parent, field, index, ast.copy_location(new, node))
         changed = ast.fix_missing_locations(copy.deepcopy(tree))
         _put(parent, field, index, node)
         before, after = (ast.unparse(one).split("\n")[0] for one in (node, new))
-        yield Mutant(module, function, getattr(node, "lineno", 0), before, after, place), changed
+        times[function, before, after] += 1
+        nth = times[function, before, after]
+        yield Mutant(module, function, getattr(node, "lineno", 0), before, after, place, nth), changed
 
 
 def _put(parent: ast.AST, field: str, index: int | None, node: ast.AST) -> None:
@@ -249,7 +274,7 @@ def report(results: list[tuple[Mutant, bool]]) -> int:
             flush=True,
         )
     for mutant in open_ones:
-        print(f"  survived: {mutant.module}:{mutant.line} {mutant.function}: {mutant.before}  ->  {mutant.after}")
+        print(f"  survived at line {mutant.line}: {mutant.name}")
     total, killed = len(results), sum(not s for _, s in results)
     equal = sum(s and m.name in EQUIVALENT for m, s in results)
     print(
@@ -279,7 +304,7 @@ def main() -> int:
     chosen = chosen[: options.sample]
     if options.list:
         for mutant, _ in chosen:
-            print(f"{mutant.module}:{mutant.line} {mutant.function}: {mutant.before}  ->  {mutant.after}")
+            print(f"line {mutant.line}: {mutant.name}")
         print(len(chosen))
         return 0
     preload()
