@@ -57,6 +57,7 @@ SKIP = (
 OVERWRITTEN = "the first value is always overwritten before it is read"
 SPEED = "decides how fast the answer comes, not which"
 RESHAPE = "NumPy takes every negative size as the one to be found"
+TOGETHER = "both are there or none is; two tests are for type checkers"
 EQUIVALENT = {
     "core/combine.py _of_sources: -1 -> 1 #1": OVERWRITTEN,
     "core/combine.py _of_sources: 1 -> 2 #1": OVERWRITTEN,
@@ -70,6 +71,12 @@ EQUIVALENT = {
     "core/encode.py number_values: 4 * cells.size + 1000 -> 4 * cells.size - 1000 #1": SPEED,
     "core/encode.py number_values: int(kept.max(initial=0)) - low > 4 * cells.size + 1000 -> "
     "int(kept.max(initial=0)) - low >= 4 * cells.size + 1000 #1": SPEED,
+    "core/combine.py _views_of: pool.unseen is None or pool.view_of is None -> "
+    "pool.unseen is None and pool.view_of is None #1": TOGETHER,
+    "core/preference.py PreferenceMatrix.seen: self.unseen is None or self.view is None -> "
+    "self.unseen is None and self.view is None #1": TOGETHER,
+    "core/preference.py PreferenceMatrix.gain: self.unseen is not None and self.view is not None -> "
+    "self.unseen is not None or self.view is not None #1": TOGETHER,
     "core/preference.py : 1 -> 2 #1": SPEED,
     "core/preference.py : 12 -> 13 #1": SPEED,
     "core/preference.py : 1 << 12 -> 1 >> 12 #1": SPEED,

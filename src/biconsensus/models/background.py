@@ -34,7 +34,8 @@ def uniform_background(box: FloatArray, n: int, rng: Seed = None) -> FloatArray:
     from scipy.stats import qmc
 
     low, high = np.asarray(box, dtype=float)
-    sobol = qmc.Sobol(low.size, scramble=True, rng=np.random.default_rng(rng))
+    # the old name of the argument: SciPy before 1.15 has no other
+    sobol = qmc.Sobol(low.size, scramble=True, seed=np.random.default_rng(rng))
     # whole powers of two keep the balance of the sequence (and SciPy silent); the surplus is cut off
     unit = sobol.random_base2(max(int(np.ceil(np.log2(max(n, 1)))), 0))[:n]
     return np.asarray(low + unit * (high - low), dtype=float)

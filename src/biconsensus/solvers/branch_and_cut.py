@@ -140,9 +140,10 @@ class BlockSearch:
         """Branch and bound; only blocks better than the known one are looked for."""
         m, n = self.gains.shape
         better = csr_array(self.cost[None, :])
-        constraints = LinearConstraint(
-            csr_array(vstack([matrix, better])), ub=np.append(limits, -self.gain - self.grain)
-        )
+        rows = csr_array(vstack([matrix, better]))
+        # HiGHS of SciPy before 1.15 takes 32-bit indices only
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        constraints = LinearConstraint(rows, ub=np.append(limits, -self.gain - self.grain))
         # with one side fixed the other is a vote: only sizes make it necessary to branch on both
         integer = np.zeros(self.cost.size, dtype=np.int64)
         integer[: m + n] = 1 if self.elements is not None else np.repeat([m <= n, m > n], [m, n])
