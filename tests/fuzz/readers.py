@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of every reader: whatever the bytes, a result or one of the library's own errors.
 
 ``python tests/fuzz/readers.py [labels points graphs saved] [--runs N]`` runs each target in a process of its own, with
-atheris. An input that ends in any other exception, or takes longer than 20 seconds, is kept in tests/fuzz/cases/ and
+atheris. An input that ends in any other exception, or takes longer than a minute, is kept in tests/fuzz/cases/ and
 run by the tests from then on.
 """
 
@@ -130,7 +130,15 @@ def fuzz(target: str, runs: int) -> None:
         for k, seed in enumerate(seeds(target)):
             (corpus / f"seed{k}").write_bytes(seed)
         CASES.mkdir(exist_ok=True)
-        options = [f"-runs={runs}", "-timeout=20", "-max_len=2048", "-rss_limit_mb=4096", "-verbosity=0", "-seed=1"]
+        options = [
+            f"-runs={runs}",
+            "-timeout=60",
+            "-report_slow_units=60",
+            "-max_len=2048",
+            "-rss_limit_mb=4096",
+            "-verbosity=0",
+            "-seed=1",
+        ]
         atheris.Setup(
             [sys.argv[0], *options, f"-artifact_prefix={CASES}/{target}-", str(corpus)],
             lambda content: read(target, content, work),
