@@ -86,7 +86,7 @@ def ami(truth: ArrayLike, labels: ArrayLike) -> float:
     from sklearn.metrics.cluster import expected_mutual_information
 
     counts = _table(truth, labels)[0]
-    if 1 in counts.shape and counts.shape[0] == counts.shape[1]:
+    if np.count_nonzero(csr_array(counts).data) == counts.shape[0] == counts.shape[1]:
         return 1.0
     mutual, h_truth, h_labels = _information(counts)
     expected = expected_mutual_information(csr_array(counts), int(counts.sum()))
