@@ -77,6 +77,12 @@ EQUIVALENT = {
     "self.unseen is None and self.view is None #1": TOGETHER,
     "core/preference.py PreferenceMatrix.gain: self.unseen is not None and self.view is not None -> "
     "self.unseen is not None or self.view is not None #1": TOGETHER,
+    "solvers/ballot.py : 1 << 20 -> 1 >> 20 #1": SPEED,
+    "solvers/vote.py : 1 -> 2 #3": SPEED,
+    "solvers/vote.py VoteSolver.best_block: rows.any() and columns.any() -> rows.any() or columns.any() #1": (
+        "a search without live rows or columns finds nothing"
+    ),
+    "solvers/vote.py VoteSolver._forget: ~self._columns -> self._columns #1": "forgetting more than is stale costs time",
     "core/preference.py : 1 -> 2 #1": SPEED,
     "core/preference.py : 12 -> 13 #1": SPEED,
     "core/preference.py : 1 << 12 -> 1 >> 12 #1": SPEED,

@@ -44,6 +44,14 @@ def dense_votes(problem, active, rows, columns, quorum):
     return joined, answer, gains
 
 
+def dense_columns(problem, inside, columns, quorum):
+    """Columns that join each set of rows (r, S)."""
+    B = problem.entries.toarray().astype(int)
+    M = problem.seen(np.ones(B.shape[0], bool), np.ones(B.shape[1], bool)).astype(int)
+    held, seen = ((problem.counts[:, None] * X).T @ inside.astype(int) for X in (B, M))
+    return (held * quorum.denominator > seen * quorum.numerator) & columns[:, None]
+
+
 @given(
     label_tables(max_elements=14, max_sources=4, missing=True),
     st.sampled_from(["0.29", "0.5", "0.7"]),
@@ -62,6 +70,8 @@ def test_votes_are_those_of_the_definition(table, quorum, weights, block, mask):
         votes = Ballot(problem, Fraction(quorum), n_jobs=2)
         first = votes.first_columns(np.arange(n), rows, columns)
         tally = votes.vote(np.eye(n, dtype=bool) | first, rows, columns)
+    inside = problem.entries.toarray().astype(bool) & rows[:, None]
+    assert np.array_equal(first, dense_columns(problem, inside, columns, Fraction(quorum)))
     joined, answer, gains = dense_votes(problem, np.eye(n, dtype=bool) | first, rows, columns, Fraction(quorum))
     assert np.array_equal(np.stack([tally.rows(k) for k in range(n)], axis=1), joined)
     assert np.array_equal(tally.columns, answer)
