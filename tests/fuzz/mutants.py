@@ -82,7 +82,7 @@ EQUIVALENT = {
     "solvers/vote.py VoteSolver.best_block: rows.any() and columns.any() -> rows.any() or columns.any() #1": (
         "a search without live rows or columns finds nothing"
     ),
-    "solvers/vote.py VoteSolver._forget: ~self._columns -> self._columns #1": "forgetting more than is stale costs time",
+    "solvers/vote.py VoteSolver._forget: ~self._columns -> self._columns #1": SPEED,
     "core/preference.py : 1 -> 2 #1": SPEED,
     "core/preference.py : 12 -> 13 #1": SPEED,
     "core/preference.py : 1 << 12 -> 1 >> 12 #1": SPEED,
