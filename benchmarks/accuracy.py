@@ -242,7 +242,14 @@ def write(record: dict[str, dict[str, Any]]) -> None:
         "Written by `make bench ONLY=accuracy`; what is compared is explained in [](../quorum.md).",
         "",
     ]
-    lines += [f"{len(record)} pools; sets count alike, each by the mean of its draws.", ""]
+    lines += [
+        f"{len(record)} pools; sets count alike, each by the mean of its draws. A run that was stopped goes on with"
+    ]
+    lines[-1] += " `BENCH=resume`; families without figures were not reached yet."
+    lines += [
+        "Ensemble draws 0 to 7 and most k-means sets took part in the choice of the rule, later draws did not.",
+        "",
+    ]
     lines += ["## Number of groups unknown", "", *table(record, UNKNOWN)]
     lines += ["## Number of groups given", "", *table(record, KNOWN)]
     lines += ["## Ranks", "", f"![Mean ranks with critical difference]({PLOT.name})", ""]
