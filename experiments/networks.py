@@ -68,6 +68,12 @@ def save(figure: Figure, out: Path, name: str) -> str:
     return name
 
 
+def alone(labels: Any) -> Any:
+    """Left-over nodes (-1) as communities of one."""
+    left = np.asarray(labels) < 0
+    return np.where(left, np.max(labels, initial=-1) + np.cumsum(left), labels)
+
+
 def scores(graph: Graph, labels: Any, truth: Any) -> tuple[float, float]:
     """Modularity and NMI."""
     return metrics.modularity(graph.adjacency, labels), metrics.nmi(truth, labels)

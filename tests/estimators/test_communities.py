@@ -278,6 +278,7 @@ def test_second_round_helps_where_communities_mix():
     )
     assert len(first.results_) == 10
     assert len(both.results_) == 13
+    assert len(bc.ConsensusCommunities("louvain", random_state=0, second_round=6).fit(graph).results_) == 16
     assert bc.metrics.ari(truth, both.labels_) > bc.metrics.ari(truth, first.labels_)
 
 

@@ -21,7 +21,7 @@ from biconsensus.estimators.communities_graph import (
 )
 from biconsensus.estimators.communities_output import CommunityOutput
 from biconsensus.estimators.communities_pool import View, pool_of, smallest_group, typical_votes
-from biconsensus.estimators.communities_runs import second_settings, settings_of
+from biconsensus.estimators.communities_runs import n_second_runs, second_settings, settings_of
 from biconsensus.estimators.communities_second import weighed_by_pool
 from biconsensus.find import find_consensus
 from biconsensus.graphs import Graph, read_graph, sum_of_graphs, union_nodes
@@ -62,9 +62,9 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     unassigned : {"leave", "nearest", "neighbours"}
         Left-over nodes stay -1, go to the community whose candidates hold them most, or to the one that they have the
         heaviest links to. Nodes without edges always stay -1.
-    second_round : bool
-        Whether block models of the network, its edges weighed by what the runs say of them, join the pool: one
-        for every four runs. Not where communities may overlap, nor for chunks.
+    second_round : bool or int
+        Whether block models of the network, its edges weighed by what the runs say of them, join the pool: one for
+        every four runs, or as many as this number. Not where communities may overlap, nor for chunks.
     n_groups : int, optional
         Number of communities wanted; it is found otherwise.
     weight : str or None
@@ -124,7 +124,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         overlap: bool = False,
         together: Iterable[Iterable[Hashable]] | None = None,
         unassigned: str = "leave",
-        second_round: bool = True,
+        second_round: bool | int = True,
         n_groups: int | None = None,
         weight: str | None = "weight",
         time_limit: float | None = None,
@@ -206,7 +206,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         settings = settings_of(self.algorithms, self.n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
-        n_second = 0 if chunks or self.overlap or not self.second_round else -(-len(sources) // 4)
+        n_second = 0 if chunks or self.overlap else n_second_runs(self.second_round, len(sources))
         seeds = child_seeds(self.random_state, len(sources) + n_second)
         self.graph_ = graph
         self.results_ = self._run(sources, [view.graph for view in views], seeds[: len(sources)], "first")
