@@ -20,7 +20,7 @@ from biconsensus.plots import color_of
 THRESHOLDS = (1.0, 1.5, 2.0, 3.0)
 SHORTEST = 20.0
 RIVALS = ("sequential_ransac", "j_linkage", "t_linkage")
-SHOWN = ("P1020171", "P1020819", "P1080056", "P1080091")
+SHOWN = ("P1020826", "P1020828", "P1020838", "P1020854")
 
 TEXT = """
 Elements are the segments of a detector (LSD, from YUD+) that are at least 20 pixels long, in the 29 photographs for
@@ -107,7 +107,7 @@ def draw(out: Path, names: list[str], quick: bool) -> str:
     for place, name in zip(axes[0], names):
         photograph = load_york_urban(name, segments="detected")
         x = long_segments(photograph)
-        fitter = ours(x, 2.0) if quick else ours(x, 2.0, sampling="exhaustive")
+        fitter = ours(x, 1.5) if quick else ours(x, 1.5, sampling="exhaustive")
         for segment, label in zip(x, fitter.labels_):
             place.plot(segment[[0, 2]], segment[[1, 3]], color=color_of(label), lw=1.4 if label >= 0 else 0.6)
         errors = ", ".join(f"{angle:.1f}" for angle in angles(photograph, fitter.params_))
