@@ -216,3 +216,12 @@ def test_rows_of_many_elements_are_always_in_the_sample(monkeypatch):
     assert rows[0] == 0
     assert part.counts[0] == 500
     assert (part.counts[1:] == round(559 / 10)).all()
+
+
+def test_weightless_columns_back_nothing():
+    B = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 1], [0, 1, 1]])
+    solver = VoteSolver()
+    solver.load(problem_of(B, weights=[1, 1, 0]), HALF)
+    block = solver.best_block(np.ones(3, bool), np.ones(3, bool), 1, 1)
+    assert block is not None
+    assert block.columns.tolist() == [True, True, False]
