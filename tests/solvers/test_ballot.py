@@ -225,3 +225,14 @@ def test_weightless_columns_back_nothing():
     block = solver.best_block(np.ones(3, bool), np.ones(3, bool), 1, 1)
     assert block is not None
     assert block.columns.tolist() == [True, True, False]
+
+
+def test_first_votes_leave_out_what_a_view_did_not_see():
+    """Candidate 1 holds one of the three rows of candidate 0, but its source saw only that one: all of what it saw."""
+    pool = bc.Pool.from_groups([[0, 1, 2], [0]], n_elements=4, seen=[[0, 1, 2, 3], [0, 3]])
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    every = np.ones(problem.shape[0], bool), np.ones(2, bool)
+    assert Ballot(problem, HALF).first_columns(np.array([0]), *every).ravel().tolist() == [True, True]
+    seen = bc.PreferenceMatrix.from_pool(bc.Pool.from_groups([[0, 1, 2], [0]], n_elements=4))
+    every = np.ones(seen.shape[0], bool), np.ones(2, bool)
+    assert Ballot(seen, HALF).first_columns(np.array([0]), *every).ravel().tolist() == [True, False]
