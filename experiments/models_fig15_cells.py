@@ -24,13 +24,13 @@ N_COINS = 24
 
 TEXT = """
 The paper's micrograph was not found; a photograph of 24 coins and a part of a micrograph of nuclei, enlarged three
-times, take its place. Elements are the line segments of the LSD detector; three of them make an ellipse by the direct
-fit of Halir and Flusser; ellipses longer than twice their width, or larger than anything in the picture, are
-degenerate (the paper leaves its limit unsaid). As in the paper, samples prefer a distance from each other, and the
-chance of a hit is the closed form, here for both ends of a segment: they are taken as independent, though short
-segments have ends that are not. "Without the final test" tolerates a thousand false ellipses (epsilon = 1000). A
-nucleus of the labelled mask is found if an ellipse covers more than half of their union with it. J-linkage gets the
-same samples and threshold; its clusters of five segments and more are counted.
+times and evened out in brightness (square root), take its place. Elements are the line segments of the LSD detector;
+three of them make an ellipse by the direct fit of Halir and Flusser; ellipses longer than twice their width, or
+larger than anything in the picture, are degenerate (the paper leaves its limit unsaid). As in the paper, samples
+prefer a distance from each other, and the chance of a hit is the closed form, here for both ends of a segment: they
+are taken as independent, though short segments have ends that are not. "Without the final test" tolerates a thousand
+false ellipses (epsilon = 1000). A nucleus of the labelled mask is found if an ellipse covers more than half of their
+union with it. J-linkage gets the same samples and threshold; its clusters of five segments and more are counted.
 """
 
 
@@ -59,7 +59,10 @@ def picture(name: str, quick: bool) -> tuple[Any, Any]:
     image = cv2.imread(str(folder / setting["file"]), cv2.IMREAD_UNCHANGED).astype(float)
     mask = cv2.imread(str(folder / "mask2d.tif"), cv2.IMREAD_UNCHANGED) if name == "nuclei" else None
     part = slice(0, setting["crop"] or (150 if quick else None))
-    image = cv2.GaussianBlur(image[part, part], (0, 0), 1.0)
+    image = image[part, part]
+    if mask is not None:  # nuclei differ in brightness by a factor of ten
+        image = np.sqrt(np.minimum(image, np.quantile(image, 0.98)))
+    image = cv2.GaussianBlur(image, (0, 0), 1.0)
     size = {"fx": setting["zoom"], "fy": setting["zoom"]}
     if mask is not None:
         mask = cv2.resize(mask[part, part], None, **size, interpolation=cv2.INTER_NEAREST)
