@@ -58,13 +58,8 @@ def test_backing_by_its_definition(table, quorum):
             continue
         Q = c.biclusters[t].candidates
         assert c.backing[i] == pytest.approx((w * B[i])[Q].sum() / (w * M[i])[Q].sum())
-    assert (
-        np.allclose(
-            c.soft_membership()[np.arange(len(table)), np.maximum(c.labels, 0)][c.labels >= 0], c.backing[c.labels >= 0]
-        )
-        if len(c)
-        else True
-    )
+    inside = np.flatnonzero(c.labels >= 0)
+    assert np.allclose(c.soft_membership()[inside, c.labels[inside]], c.backing[inside])
 
 
 @given(label_tables(max_elements=16), st.randoms(use_true_random=False))
