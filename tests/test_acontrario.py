@@ -63,6 +63,12 @@ def test_weighted_tail_of_equal_weights_is_never_below_the_binomial(n: int, p: f
     assert log_weighted_tail(np.full(n, 3.0), [3.0 * k], [p])[0] >= log_binomial_tail(n, k, p) - 1e-9
 
 
+def test_weighted_tail_of_nothing() -> None:
+    assert log_weighted_tail(np.ones(5), [], []).shape == (0,)
+    for weights in (np.empty(0), np.zeros(3)):
+        assert log_weighted_tail(weights, [0.0, 1.0], [0.1, 0.1]).tolist() == [0.0, -np.inf]
+
+
 def test_number_of_tests() -> None:
     assert 10 ** log_tests(30, 3, 7, 5) == pytest.approx(35)
     assert 10 ** log_tests(30, 3, 7, 1, "combinatorial") == pytest.approx(comb(30, 3))

@@ -150,9 +150,11 @@ def log_weighted_tail(weights: FloatArray, held: ArrayLike, p: ArrayLike) -> Flo
     >>> bool(log_binomial_tail(100, 30, 0.1) <= bound[0] < -6)
     True
     """
-    heaviest = float(weights.max())
-    unit = weights / heaviest
-    share, chance = np.atleast_1d(np.asarray(held, np.float64)) / heaviest, np.atleast_1d(np.asarray(p, np.float64))
+    total, chance = np.atleast_1d(np.asarray(held, np.float64)), np.atleast_1d(np.asarray(p, np.float64))
+    heaviest = float(np.max(weights, initial=0.0))
+    if not total.size or not heaviest > 0:
+        return np.where(total <= 0, 0.0, -np.inf)
+    unit, share = weights / heaviest, total / heaviest
     tilt = np.concatenate([[0.0], np.geomspace(1e-2, 20.0, 48)])
     grid = np.unique(np.append(np.geomspace(max(chance.min(), 1e-12), max(chance.max(), 2e-12), 64), chance.max()))
     growth = np.expm1(np.outer(tilt, unit))

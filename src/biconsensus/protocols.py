@@ -48,8 +48,9 @@ class Solver(Protocol):
 class Model(Protocol):
     """A parametric model; stateless and batched, so that thousands of hypotheses need no Python loop."""
 
-    sample_size: int
-    """Elements in a minimal sample (b)."""
+    @property
+    def sample_size(self) -> int:
+        """Elements in a minimal sample (b)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Parameters (k, p) of k minimal samples (k, b, d); NaN rows where a sample is degenerate."""

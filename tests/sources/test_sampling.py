@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 from biconsensus.sources.sampling import (
     SamplingLaw,
+    _draw_local,
     all_samples,
     detection_probability,
     draw_samples,
@@ -64,6 +65,23 @@ def test_isolated_element_finds_its_nearest() -> None:
     far = samples[(samples >= 50).any(1)]
     assert len(far) == 1
     assert far[0].tolist() == [50, 51]
+
+
+def test_law_holds_where_rejection_never_succeeds() -> None:
+    # from the first place, at the origin, the others weigh exp(-1e4) times 1, exp(-1), exp(-2), exp(-3)
+    places = np.append(0.0, np.sqrt(1e4 + np.arange(4.0)))[:, None]
+    rng = np.random.default_rng(0)
+    counts = np.zeros(5)
+    for _ in range(20):
+        samples = _draw_local(places, 3, 500, rng, SamplingLaw("local", 1.0))
+        around = samples[(samples == 0).any(1)]
+        drawn, number = np.unique(around[around > 0], return_counts=True)
+        counts[drawn] += number
+    weight = np.exp(-np.arange(4.0))
+    one_then_other = np.outer(weight / (weight.sum() - weight), weight / weight.sum())
+    np.fill_diagonal(one_then_other, 0)
+    both = one_then_other.sum(0) + one_then_other.sum(1)
+    assert counts[1:] / counts.sum() * 2 == pytest.approx(both, abs=0.02)
 
 
 def test_same_seed_same_samples() -> None:

@@ -8,6 +8,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
@@ -15,7 +16,7 @@ from biconsensus.free import available
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.validation import check_memory
 
-_TRIES = 20
+_TRIES, _BLOCK = 20, 1 << 21
 _EXHAUSTIVE_LIMIT = 5_000_000
 
 
@@ -57,8 +58,8 @@ def draw_samples(
     Notes
     -----
     The local law is the paper's: an element y joins the first element x of the sample with probability proportional to
-    ``exp(-(|x - y| - mu)^2 / sigma^2)``, with mu = 0 but for the cells. Drawn by rejection from the
-    uniform law; the few that find no partner in a bounded number of tries are drawn from the law itself.
+    ``exp(-(|x - y| - mu)^2 / sigma^2)``, with mu = 0 but for the cells. Drawn by rejection from the uniform law, and
+    from the law itself where a bounded number of tries finds no partner.
 
     Examples
     --------
@@ -141,15 +142,19 @@ def _draw_local(data: FloatArray, size: int, count: int, rng: np.random.Generato
     """Samples whose first element is uniform and whose others follow the distance law around it."""
     if not law.sigma > 0:
         raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
-    samples = np.empty((count, size), np.int64)
+    samples = np.full((count, size), -1, np.int64)
     samples[:, 0] = rng.integers(len(data), size=count)
     for place in range(1, size):
-        samples[:, place] = _partners(data, samples[:, :place], rng, law)
+        rows = np.flatnonzero(samples[:, place - 1] >= 0)
+        samples[rows, place] = _partners(data, samples[rows, :place], rng, law)
+    alone = np.flatnonzero(samples[:, -1] < 0)
+    for rows in np.array_split(alone, -(-alone.size * len(data) // _BLOCK) or 1):
+        samples[rows] = _around(data, samples[rows, 0], size, rng, law)
     return samples
 
 
 def _partners(data: FloatArray, chosen: IntArray, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
-    """One more element for each sample, by rejection from the uniform law."""
+    """One more element for each sample, by rejection from the uniform law; -1 where the tries did not suffice."""
     partner, waiting = np.full(len(chosen), -1, np.int64), np.arange(len(chosen))
     for _ in range(_TRIES):
         trial = rng.integers(len(data), size=waiting.size)
@@ -158,18 +163,14 @@ def _partners(data: FloatArray, chosen: IntArray, rng: np.random.Generator, law:
         fits &= (chosen[waiting] != trial[:, None]).all(1)
         partner[waiting[fits]] = trial[fits]
         waiting = waiting[~fits]
-    for place in waiting:
-        partner[place] = _partner(data, chosen[place], rng, law)
     return partner
 
 
-def _partner(data: FloatArray, chosen: IntArray, rng: np.random.Generator, law: SamplingLaw) -> int:
-    """One element from the distance law itself; in logarithms, so that an isolated element finds its nearest."""
-    distance = np.sqrt(((data - data[chosen[0]]) ** 2).sum(1))
-    exponent = -(((distance - law.mean_distance) / law.sigma) ** 2)
-    exponent[chosen] = -np.inf
-    share = np.exp(exponent - exponent.max())
-    return int(rng.choice(len(data), p=share / share.sum()))
+def _around(data: FloatArray, first: IntArray, size: int, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+    """Samples (n, b) around first elements (n,): the largest of log-weights plus Gumbel noise are drawn by the law."""
+    keys = rng.gumbel(size=(len(first), len(data))) - ((cdist(data[first], data) - law.mean_distance) / law.sigma) ** 2
+    keys[np.arange(len(first)), first] = np.inf
+    return np.argpartition(-keys, size - 1, axis=1)[:, :size].astype(np.int64)
 
 
 Draw = Callable[[FloatArray, int, int, np.random.Generator, SamplingLaw], IntArray]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from biconsensus.errors import InputError
 from biconsensus.models import get_model, refit
@@ -37,9 +36,10 @@ def sample_models(
     """Parameters (n, p) and samples (n, b) of up to n_samples distinct minimal samples, degenerate ones replaced."""
     own = getattr(model, "positions", None)
     places = data if own is None else np.asarray(own(data), dtype=float)
+    law = SamplingLaw() if sigma is None else SamplingLaw("local", sigma)
     params, samples, left = list[FloatArray](), list[IntArray](), n_samples
     for _ in range(TRIES):
-        drawn = _draw(places, model.sample_size, max(left, 1), rng, sigma)
+        drawn = draw_samples(places, model.sample_size, max(left, 1), rng, law)
         fitted = model.fit(data[drawn])
         good = np.isfinite(fitted).all(axis=1)
         params.append(fitted[good])
@@ -48,22 +48,6 @@ def sample_models(
         if left <= 0:
             break
     return np.concatenate(params), np.concatenate(samples)
-
-
-def _draw(places: FloatArray, size: int, n_samples: int, rng: np.random.Generator, sigma: float | None) -> IntArray:
-    """Minimal samples (n, b), uniform or local."""
-    if sigma is None:
-        return draw_samples(places, size, n_samples, rng, SamplingLaw())
-    first = rng.integers(len(places), size=n_samples)
-    parts = [_local(places, first[part], size, rng, sigma) for part in blocks(n_samples, len(places))]
-    return np.concatenate(parts)
-
-
-def _local(places: FloatArray, first: IntArray, size: int, rng: np.random.Generator, sigma: float) -> IntArray:
-    """Samples (n, b) around first elements (n,): the largest of log-weights plus Gumbel noise are drawn by the law."""
-    keys = -((cdist(places[first], places) / sigma) ** 2) + rng.gumbel(size=(len(first), len(places)))
-    keys[np.arange(len(first)), first] = np.inf
-    return np.argpartition(-keys, size - 1, axis=1)[:, :size].astype(np.int64)
 
 
 def blocks(n_models: int, n_elements: int) -> Iterator[slice]:
