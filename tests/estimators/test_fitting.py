@@ -98,6 +98,17 @@ def test_members_overlap_and_labels_are_the_nearest() -> None:
     assert recall(fitter, truth) == 100
 
 
+def test_label_width_widens_labels_and_predictions_but_no_members() -> None:
+    x, _ = cross()
+    narrow, wide = (MultiModelFitter("line", 0.012, label_width=w, random_state=0).fit(x) for w in (1.0, 3.0))
+    distance = LineModel().residuals(wide.params_, x)
+    assert (narrow.params_ == wide.params_).all()
+    assert (narrow.membership_ != wide.membership_).nnz == 0
+    assert (wide.labels_ == np.where(distance.min(1) <= 0.036, distance.argmin(1), -1)).all()
+    assert (wide.predict(x) == wide.labels_).all()
+    assert (wide.labels_ >= 0).sum() > (narrow.labels_ >= 0).sum()
+
+
 def test_support_is_what_stands_behind_each_model() -> None:
     x, _ = cross()
     fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
@@ -309,6 +320,7 @@ def test_degenerate_samples_are_replaced_with_bounded_tries() -> None:
         ({"threshold": -1.0}, "positive number or 'auto'"),
         ({"threshold": "otto"}, "auto"),
         ({"epsilon": 0.0}, "epsilon must be a positive"),
+        ({"label_width": 0.0}, "label_width must be a positive"),
         ({"sampling": "lokal"}, "local"),
         ({"n_samples": 0}, "n_samples must be at least 1"),
         ({"lengths": True}, "segments"),

@@ -65,6 +65,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     improve : int, default 0
         Steps of local improvement of the hypotheses that pass the screening, for models with a method
         ``improve(params (k, p), data (m, d), threshold, steps) -> (k, p)``; the test stays that of the sampled ones.
+    label_width : float, default 1
+        Elements get the label of the nearest model within that many thresholds. A small threshold keeps neighbouring
+        models apart while they are searched; a width above 1 then leaves fewer of their elements without a label.
     dispersion : float, optional
         If given, a model must stay meaningful without its densest spot, a ball of this many thresholds.
     lengths : bool, default False
@@ -91,7 +94,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     membership_ : sparse bool array, shape (m, t)
         Elements within the threshold of each model.
     labels_ : int array, shape (m,)
-        Nearest model of each element, -1 for outliers.
+        Nearest model of each element within `label_width` thresholds, -1 for outliers.
     nfa_ : float array, shape (t,)
         Base-10 logarithm of the number of false alarms.
     support_ : list of t int arrays
@@ -137,6 +140,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         mode: str = "default",
         preference: str = "hard",
         improve: int = 0,
+        label_width: float = 1.0,
         dispersion: float | None = None,
         lengths: bool = False,
         detection: float = 0.99,
@@ -161,6 +165,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.mode = mode
         self.preference = preference
         self.improve = improve
+        self.label_width = label_width
         self.dispersion = dispersion
         self.lengths = lengths
         self.detection = detection
@@ -210,7 +215,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds_ = np.array([one.fit.threshold for one in found], np.float64)
         self.params_ = polish(model, data, found)
         self.membership_ = members_of(model, data, self.params_, found)
-        self.labels_ = nearest(model, data, self.params_, self.thresholds_)
+        self.labels_ = nearest(model, data, self.params_, self.thresholds_, self.label_width)
         self.pool_, self.support_, self.consensus_ = consensus_of(model, data, found, self.membership_)
         if not found:
             warnings.warn(
@@ -222,7 +227,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Nearest model of new elements, -1 for those within the threshold of none.
+        """Nearest model of new elements, -1 for those within `label_width` thresholds of none.
 
         Parameters
         ----------
@@ -241,4 +246,4 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "params_")
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
-        return nearest(get_model(self.model), data, self.params_, self.thresholds_)
+        return nearest(get_model(self.model), data, self.params_, self.thresholds_, self.label_width)

@@ -40,15 +40,15 @@ def memberships(model: Model, data: FloatArray, params: FloatArray, thresholds: 
     return csr_array(vstack(parts, format="csr"), dtype=bool)
 
 
-def nearest(model: Model, data: FloatArray, params: FloatArray, thresholds: FloatArray) -> IntArray:
-    """(m,) nearest model of each element, in thresholds; -1 where none is within its own."""
+def nearest(model: Model, data: FloatArray, params: FloatArray, thresholds: FloatArray, width: float = 1.0) -> IntArray:
+    """(m,) nearest model of each element, in thresholds; -1 where none is within so many of its own."""
     if not len(params):
         return np.full(len(data), -1, np.int64)
     labels = []
     for piece in blocks(data, len(params)):
         distance = model.residuals(params, piece) / thresholds
         best = distance.argmin(1)
-        labels.append(np.where(distance[np.arange(len(piece)), best] <= 1, best, -1))
+        labels.append(np.where(distance[np.arange(len(piece)), best] <= width, best, -1))
     return np.concatenate(labels).astype(np.int64)
 
 

@@ -41,6 +41,7 @@ class Settings:
     mode: str
     preference: str
     improve: int
+    label_width: float
     dispersion: float | None
     lengths: bool
     detection: float
@@ -81,7 +82,7 @@ def check_settings(settings: Settings, model: Model, data: FloatArray) -> Settin
     check_count("improve", settings.improve, 0)
     if settings.n_background is not None:
         check_count("n_background", settings.n_background)
-    for name in ("epsilon", "screen_epsilon", "sigma", "dispersion"):
+    for name in ("epsilon", "screen_epsilon", "sigma", "label_width", "dispersion"):
         value = getattr(settings, name)
         if value is not None and not (isinstance(value, Real) and 0 < float(value) < np.inf):
             raise InputError(f"{name} must be a positive number, got {value!r}.")
