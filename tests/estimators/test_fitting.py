@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csc_array
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -19,7 +20,8 @@ from biconsensus.errors import InputError, NoConsensusWarning, UnknownNameError
 from biconsensus.estimators.fitting import propose_threshold
 from biconsensus.estimators.fitting_background import Background
 from biconsensus.estimators.fitting_confirm import densest_spot
-from biconsensus.estimators.fitting_hypotheses import Trial, propose, screen
+from biconsensus.estimators.fitting_hypotheses import Screened, Trial, propose, screen
+from biconsensus.estimators.fitting_rounds import _looked_at
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.sampling import SamplingLaw
@@ -254,6 +256,30 @@ def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> Non
     parts = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
     assert (whole.params_ == parts.params_).all()
     assert (whole.membership_ != parts.membership_).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "density", "looked_at"), [(900, 0.05, 900), (3000, 0.05, 1024), (3000, 0.9, 291)]
+)
+def test_a_round_looks_at_a_bounded_part_of_very_many_hypotheses(
+    n_columns: int, density: float, looked_at: int
+) -> None:
+    matrix = csc_array((np.random.default_rng(0).random((1000, n_columns)) < density).astype(np.uint8))
+    blank = np.zeros(n_columns)
+    screened = Screened(blank[:, None], blank[:, None], matrix, blank, blank, blank, n_columns, blank[:, None])
+    chosen = _looked_at(screened, np.random.default_rng(1), soft=False)
+    assert len(np.unique(chosen)) == pytest.approx(looked_at, abs=1)
+    assert len(_looked_at(screened, None, soft=False)) == n_columns
+
+
+def test_clouds_end_in_few_rounds() -> None:
+    rng = np.random.default_rng(0)
+    centres = rng.uniform(-3, 3, (4, 3))
+    x = np.concatenate([rng.normal(centre, 0.5, (150, 3)) for centre in centres])
+    fitter = MultiModelFitter("plane", 0.1, random_state=0).fit(x)
+    assert fitter.n_kept_ > 2048
+    assert fitter.n_rounds_ <= 8
+    assert max(map(len, fitter.support_)) <= 1024
 
 
 def test_large_data_is_searched_on_a_subset_and_verified_on_all() -> None:

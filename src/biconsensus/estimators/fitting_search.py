@@ -66,8 +66,10 @@ class Search:
         screened = screen(data, hypotheses, trial, relaxed, self.settings.n_jobs)
         if not self.n_rounds:
             self.n_tested, self.n_kept = screened.n_tested, len(screened.params)
-        groups = group(screened, self.settings.min_elements, self.settings.min_candidates)
-        if self.settings.mode == "paper":
+        literal = self.settings.mode == "paper"
+        rng = None if literal else self.rng
+        groups = group(screened, self.settings.min_elements, self.settings.min_candidates, rng)
+        if literal:
             return confirm_as_paper(data, trial, screened, groups, self.settings.epsilon)
         return self._confirmed(data, trial, screened, [columns for _, columns in groups])
 
