@@ -1,29 +1,36 @@
-"""The two votes, for many blocks at once, on blocks of rows that fit into the cache.
+"""The two votes, for many sets of columns at once.
 
 Row i joins R if ``sum_{j in Q} w_j B_ij > theta * sum_{j in Q} w_j M_ij``; column j joins Q if
 ``sum_{i in R} s_i B_ij > theta * sum_{i in R} s_i M_ij``. Where weights are whole multiples of one unit everything is
 counted in integers, so that 29 of 100 is never more than 0.29 of them.
+
+Sets that reach little of the matrix are counted by sparse products, at the cost of what they reach; others by dense
+ones. Both add the same numbers in the same order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.solvers.counting import Counting
+from biconsensus.solvers.dense_votes import DenseVotes
+from biconsensus.solvers.sets import Sets
+from biconsensus.solvers.sparse_votes import SparseVotes
 
 BLOCK = 1 << 12
+"""Rows that dense products take together: they fit into the cache."""
 MANY = 1 << 20
 """Memberships from which threads pay for themselves."""
+SPARSE = 20
+"""Steps of a dense product in the time of one step of a sparse one, measured."""
 GUARD = 1e-12
 WHOLE = 2**33
 """Sum of whole weights up to which a share of them is exact in 64 bits: quorums have numerators below 10^9 < 2^30."""
@@ -31,33 +38,16 @@ WHOLE = 2**33
 
 @dataclass(frozen=True)
 class Tally:
-    """Outcome of one round of votes for S column sets."""
+    """Outcome of one round of votes for S sets of columns."""
 
-    joined: list[BoolArray]
-    """Blocks of rows (b, S): which of them joined."""
-    columns: BoolArray
-    """(q, S) columns that join, given those rows."""
+    rows: Callable[[int], IntArray]
+    """Rows that joined the k-th set, in order."""
+    columns: Sets
+    """The columns that join, given those rows."""
     gains: FloatArray
     """(S,) gain of the rows with the columns that join."""
     n_elements: IntArray
     """(S,) elements, with multiplicity, that joined."""
-
-    def rows(self, k: int) -> BoolArray:
-        """(r,) rows that joined the k-th column set."""
-        return np.concatenate([block[:, k] for block in self.joined])
-
-
-@dataclass(frozen=True)
-class RowBlock:
-    """A slice of rows, ready for both votes."""
-
-    rows: slice
-    held: csr_array
-    """(b, q) entries."""
-    counted: csr_array
-    """(q, b) transposed entries times the multiplicities."""
-    unseen: csr_array | None
-    """(b, v) what the views did not see."""
 
 
 class Ballot:
@@ -68,84 +58,46 @@ class Ballot:
         self.n_jobs = effective_n_jobs(-1 if n_jobs is None and problem.entries.nnz > MANY else n_jobs)
         self.unit = whole_unit(problem.weights)
         self.weights = problem.weights if self.unit is None else np.rint(problem.weights / self.unit)
-        self.blocks = [self._block(start) for start in range(0, problem.shape[0], BLOCK)]
-        n_views = 0 if problem.unseen is None else problem.unseen.shape[1]
-        self.views = None if problem.view is None else _indicator(problem.view, n_views)
+        self.sizes = np.bincount(problem.entries.indices, minlength=problem.shape[1])
 
-    def _block(self, start: int) -> RowBlock:
-        """Slice of rows in the number types that make the products quick and exact."""
-        problem, rows = self.problem, slice(start, min(start + BLOCK, self.problem.shape[0]))
-        indptr = problem.entries.indptr[rows.start : rows.stop + 1]
-        indices, indptr = problem.entries.indices[indptr[0] : indptr[-1]], indptr - indptr[0]
-        shape = (rows.stop - rows.start, problem.shape[1])
-        small = self.unit is not None and self.weights.sum() < 2**24
-        held = csr_array((np.ones(indices.size, np.float32 if small else np.float64), indices, indptr), shape=shape)
-        counts = np.repeat(problem.counts[rows].astype(np.float64), np.diff(indptr))
-        # the transpose of a view is one as well: nothing is sorted again
-        counted = csr_array((counts, indices, indptr), shape=shape).T
-        unseen = None if problem.unseen is None else csr_array(problem.unseen[rows].astype(np.float64))
-        return RowBlock(rows, held, counted, unseen)
+    @cached_property
+    def _dense(self) -> Counting:
+        """Made where it is needed."""
+        return DenseVotes(self, BLOCK)
 
-    def vote(self, columns: BoolArray, live_rows: BoolArray, live_columns: BoolArray) -> Tally:
-        """Rows that join each column set (q, S), then the columns that join those rows."""
-        ballots = np.where(columns, self.weights[:, None], 0.0)
-        asked = ballots.sum(axis=0)
-        by_view = None if self.views is None else self.views @ ballots
-        ballots = ballots.astype(self.blocks[0].held.dtype)
+    @cached_property
+    def _sparse(self) -> Counting:
+        """Made where it is needed."""
+        return SparseVotes(self)
 
-        def count(block: RowBlock) -> tuple[BoolArray, FloatArray, FloatArray, FloatArray | None]:
-            wanted = asked if by_view is None or block.unseen is None else asked - block.unseen @ by_view
-            joined = self.above(block.held @ ballots, wanted)
-            joined &= live_rows[block.rows, None]
-            numbers = joined.astype(np.float64)
-            counts = self.problem.counts[block.rows].astype(np.float64)
-            hidden = None if block.unseen is None else block.unseen.T @ (counts[:, None] * numbers)
-            return joined, block.counted @ numbers, counts @ numbers, hidden
+    def _way(self, n_sets: int, reached: float) -> Counting:
+        """The quicker way for sets that reach so many memberships in all; sparse only where that stays small."""
+        nnz = self.problem.entries.nnz
+        return self._sparse if SPARSE * reached <= nnz * n_sets and reached <= max(nnz, MANY) else self._dense
 
-        parts = self._each(count)
-        held = _total([part[1] for part in parts])
-        elements = _total([part[2] for part in parts])
-        seen: FloatArray = elements[None, :]
-        if self.problem.view is not None:
-            seen = elements - _total([part[3] for part in parts])[self.problem.view]
-        return self._tally([part[0] for part in parts], held, seen, elements, live_columns)
+    def vote(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Tally:
+        """Rows that join each set of columns, then the columns that join those rows."""
+        way = self._way(len(sets), float(self.sizes[sets.items].sum()))
+        count = way.of_sets(sets, live_rows, live_columns)
+        excess = self.problem.weights[count.columns] * (count.held - float(self.quorum) * count.seen)
+        gains = np.bincount(count.which, excess, minlength=len(sets)).astype(np.float64)
+        joined = Sets.from_pairs(count.which, count.columns, len(sets))
+        return Tally(count.rows, joined, gains, count.n_elements.astype(np.int64))
 
-    def _each(self, count: Callable[[RowBlock], Any]) -> list[Any]:
-        """Count all blocks of rows, in threads where that pays; sums are taken in the order of the rows."""
-        if self.n_jobs == 1 or len(self.blocks) == 1:
-            return [count(block) for block in self.blocks]
-        with ThreadPoolExecutor(self.n_jobs) as threads:
-            return list(threads.map(count, self.blocks))
+    def first_columns(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """Columns that join the rows of each starting candidate: all first votes at once, from the overlaps."""
+        in_a_row = self.problem.entries.nnz / max(1, self.problem.shape[0])
+        way = self._way(starts.size, float(self.sizes[starts].sum()) * in_a_row)
+        count = way.of_candidates(starts, live_rows, live_columns)
+        return Sets.from_pairs(count.which, count.columns, starts.size)
 
-    def _tally(
-        self, joined: list[BoolArray], held: FloatArray, seen: FloatArray, elements: FloatArray, live: BoolArray
-    ) -> Tally:
-        """Columns that join and what they gain."""
-        columns = self.above(held, seen, whole=True) & live[:, None]
-        excess = np.where(columns, held - float(self.quorum) * seen, 0.0)
-        gains = self.problem.weights @ excess
-        return Tally(joined, columns, gains, elements.astype(np.int64))
-
-    def above(self, held: NDArray[Any], asked: FloatArray, whole: bool = False) -> BoolArray:
-        """Whether votes exceed the quorum of what was asked; exact where votes are whole numbers."""
+    def share(self, asked: FloatArray, whole: bool = False) -> FloatArray:
+        """The votes that more are needed than, of those that were asked; exact where votes are whole numbers."""
         if whole or self.unit is not None:
-            share = asked.astype(np.int64) * self.quorum.numerator // self.quorum.denominator
-            return np.asarray(held > share.astype(held.dtype))
-        return np.asarray(held > asked * (float(self.quorum) * (1 + GUARD)))
-
-    def first_columns(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> BoolArray:
-        """(q, S) columns that join the rows of each starting candidate: all first votes at once, from the overlaps."""
-        problem = self.problem
-        if starts.size == 0:
-            return np.zeros((problem.shape[1], 0), bool)
-        counts = np.where(live_rows, problem.counts, 0).astype(np.float64)
-        rows = csr_array(problem.by_column[starts].astype(np.float64))
-        rows.data = rows.data * counts[rows.indices]
-        held = (rows @ problem.entries.astype(np.float64)).toarray().T
-        seen: FloatArray = np.asarray(rows.sum(axis=1))[None, :]
-        if problem.unseen is not None and problem.view is not None:
-            seen = seen - (rows @ problem.unseen.astype(np.float64)).toarray().T[problem.view]
-        return self.above(held, seen, whole=True) & live_columns[:, None]
+            shares = asked.astype(np.int64) * self.quorum.numerator // self.quorum.denominator
+            return np.asarray(shares, dtype=np.float64)
+        # what is left of nothing seen may be less than nothing by rounding
+        return np.maximum(asked * (float(self.quorum) * (1 + GUARD)), 0.0)
 
 
 def whole_unit(weights: FloatArray) -> float | None:
@@ -159,17 +111,3 @@ def whole_unit(weights: FloatArray) -> float | None:
     if np.isfinite(multiples).all() and multiples.sum() < WHOLE and np.array_equal(multiples, np.rint(multiples)):
         return unit
     return None
-
-
-def _indicator(labels: IntArray, size: int) -> csr_array:
-    """(size, n) ones where n has the label."""
-    ones = np.ones(labels.size)
-    return csr_array((ones, (labels, np.arange(labels.size))), shape=(size, labels.size))
-
-
-def _total(parts: list[FloatArray]) -> FloatArray:
-    """Sum in a fixed order."""
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total

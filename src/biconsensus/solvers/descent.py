@@ -12,63 +12,52 @@ from biconsensus.core.compress import mix
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import BoolArray, IntArray
 from biconsensus.solvers.ballot import Ballot, Tally
+from biconsensus.solvers.sets import Sets
 
 MAX_STEPS = 200
 SAMPLE = 1 << 13
 
-Keep = Callable[[BoolArray, Tally, int], None]
+Keep = Callable[[list[bytes], Tally, list[int]], None]
 
 
 def settle(
     ballot: Ballot,
-    columns: BoolArray,
+    sets: Sets,
     live_rows: BoolArray,
     live_columns: BoolArray,
     keep: Keep | None = None,
     known: Container[bytes] = (),
-) -> BoolArray:
-    """Column sets (q, S) where the votes from the given ones (q, S) come to rest; sets that meet go on as one.
+) -> Sets:
+    """Where the votes from sets of columns come to rest; sets that meet go on as one.
 
-    `keep` is called with every set that did not move, its tally and its place there; sets in `known` need no vote.
+    `keep` is called with the sets that did not move, their tally and their places there; sets in `known` need no vote.
     """
-    settled = np.zeros_like(columns)
-    starts = np.arange(columns.shape[1])
-    active, which = distinct(columns)
+    place = sets.keys()
+    starts: dict[bytes, list[int]] = {}
+    for k, key in enumerate(place):
+        starts.setdefault(key, []).append(k)
     for _ in range(MAX_STEPS):
-        rest = np.array([active[:, k].tobytes() in known for k in range(active.shape[1])], dtype=bool)
-        starts, active, which = _finish(settled, starts, active, which, rest)
-        if starts.size == 0:
+        moving = [key for key in starts if key not in known]
+        if not moving:
             break
-        tally = ballot.vote(active, live_rows, live_columns)
-        still = (active == tally.columns).all(axis=0)
+        tally = ballot.vote(Sets.from_keys(moving), live_rows, live_columns)
+        after = tally.columns.keys()
+        still = [k for k, key in enumerate(moving) if after[k] == key]
         if keep is not None:
-            for k in np.flatnonzero(still):
-                keep(active[:, k].copy(), tally, int(k))
-        moved = np.where(still[None, :], active, tally.columns)
-        starts, active, which = _finish(settled, starts, moved, which, still)
-        if starts.size == 0:
-            break
-        active, again = distinct(active)
-        which = again[which]
-    settled[:, starts] = active[:, which]
-    return settled
+            keep([moving[k] for k in still], tally, still)
+        starts = _moved(starts, {old: new for old, new in zip(moving, after) if old != new})
+        for key, own in starts.items():
+            for k in own:
+                place[k] = key
+    return Sets.from_keys(place)
 
 
-def _finish(
-    settled: BoolArray, starts: IntArray, active: BoolArray, which: IntArray, done: BoolArray
-) -> tuple[IntArray, BoolArray, IntArray]:
-    """Write the sets that are done; what is left goes on, renumbered."""
-    over = done[which]
-    settled[:, starts[over]] = active[:, which[over]]
-    return starts[~over], active[:, ~done], (np.cumsum(~done) - 1)[which[~over]]
-
-
-def distinct(columns: BoolArray) -> tuple[BoolArray, IntArray]:
-    """Distinct column sets (q, S') and which of them each one is."""
-    packed = np.ascontiguousarray(np.packbits(columns, axis=0).T)
-    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    return columns[:, first], which.ravel()
+def _moved(starts: dict[bytes, list[int]], to: dict[bytes, bytes]) -> dict[bytes, list[int]]:
+    """The starts of each set that moved, by where it went."""
+    moved: dict[bytes, list[int]] = {}
+    for old, new in to.items():
+        moved.setdefault(new, []).extend(starts[old])
+    return moved
 
 
 def sample_rows(problem: PreferenceMatrix) -> tuple[IntArray, PreferenceMatrix] | None:

@@ -78,7 +78,7 @@ class QuantileSolver:
             if not admissible(self._problem, x > 0, z > 0, min_elements, min_candidates):
                 continue
             # ties: the larger block, then the one with the earlier first row
-            rank = (round(gain, 9), self._problem.n_elements(x > 0), -int(np.argmax(x > 0)))
+            rank = (float(f"{gain:.12e}"), self._problem.n_elements(x > 0), -int(np.argmax(x > 0)))
             if best is None or rank > best[0]:
                 best = (rank, Block(x > 0, z > 0, gain))
         return None if best is None else best[1]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable
 from fractions import Fraction
+from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, IntArray
 from biconsensus.solvers.ballot import Ballot, Tally
 from biconsensus.solvers.descent import sample_rows, settle
+from biconsensus.solvers.fixed_point import FixedPoint, Preference, mask_of
+from biconsensus.solvers.sets import Sets
 
 HALF = Fraction(1, 2)
 BATCH = 256
@@ -21,29 +24,20 @@ FEW_ROWS = 1 << 11
 """Rows up to which rows are starts of their own; where there are more, candidates found all that they found."""
 HEAVY_ROWS = 1 << 8
 """Rows, the heaviest ones, that the leading singular vector is taken from."""
+SORTED_ROWS = 1 << 14
+"""Rows, the heaviest ones, that are put in order first; the others only if these run out."""
 LEADING_ROUNDS = 32
 """Rounds that start from the singular vector too: later ones have small groups, which candidates find."""
 WELL_SAMPLED = 64
 LEADING = -1
 
 
-@dataclass(frozen=True)
-class FixedPoint:
-    """A block that neither vote changes."""
-
-    rows: NDArray[np.uint8]
-    columns: BoolArray
-    gain: float
-    n_elements: int
-    n_sources: int
-    first_row: int
-
-
 class VoteSolver:
     """Alternate the votes of columns and rows until nothing moves, from every candidate.
 
     Each half-step is the exact maximum of the gain given the other side, so the gain never falls. Blocks found once are
-    kept: one that shares no row and no column with what was removed since is still a fixed point with the same gain.
+    kept: one that shares no row and no column with what was removed since is still a fixed point with the same gain. An
+    index from columns to blocks finds those that do, and a heap the best of all, so that a round costs what it changes.
     Where there are many rows, starts first come to rest on a sample of them, and only the few distinct outcomes go on
     to the whole.
 
@@ -55,8 +49,8 @@ class VoteSolver:
     Notes
     -----
     Ties are broken by content: the larger gain, then more elements, more sources, the first row in the user's order,
-    the first column. At quorum 1/2 the heaviest rows and the leading singular vector are starts too; below it only
-    candidates are, because the global maximum would merge groups that every source keeps apart.
+    the first column, the second, and so on. At quorum 1/2 the heaviest rows and the leading singular vector are starts
+    too; below it only candidates are, because the global maximum would merge groups that every source keeps apart.
 
     Examples
     --------
@@ -79,126 +73,139 @@ class VoteSolver:
         self._sampled = np.zeros(0, np.int64) if sample is None else sample[0]
         self._coarse = None if sample is None else Ballot(sample[1], quorum, self.n_jobs)
         self._round = 0
-        self._heaviest = np.argsort(-problem.counts, kind="stable")
+        self._heaviest = heaviest(problem.counts, SORTED_ROWS)
+        self._clear(0, 0)
+
+    def _clear(self, min_elements: int, min_candidates: int) -> None:
+        """Know nothing, and look for blocks of these sizes."""
+        self._sizes = min_elements, min_candidates
+        self._rows, self._columns = (np.ones(size, bool) for size in self._problem.shape)
         self._points: dict[bytes, FixedPoint] = {}
-        self._reached: dict[int, bytes] = {}
-        self._starts: dict[bytes, list[int]] = {}
-        self._rows = np.ones(problem.shape[0], bool)
-        self._columns = np.ones(problem.shape[1], bool)
+        self._best: list[Preference] = []
+        self._holding: defaultdict[int, set[bytes]] = defaultdict(set)
+        self._starts: defaultdict[bytes, list[int]] = defaultdict(list)
+        # starts whose fixed point is not known: columns, rows, and the singular vector at the end
+        self._unknown = np.ones(sum(self._problem.shape) + 1, bool)
 
     def best_block(self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int) -> Block | None:
         """Best fixed point of the minimum sizes inside the live rows and columns; weightless columns back nothing."""
         columns = columns & (self._problem.weights > 0)
-        self._forget(rows, columns)
+        revived = (rows & ~self._rows).any() or (columns & ~self._columns).any()
+        if revived or self._sizes != (min_elements, min_candidates):
+            self._clear(min_elements, min_candidates)
+        self._forget(self._rows & ~rows, self._columns & ~columns)
+        self._rows, self._columns = rows.copy(), columns
         if rows.any() and columns.any():
             self._search()
-        good = [
-            point
-            for point in self._points.values()
-            if point.gain > 0 and point.n_elements >= min_elements and point.n_sources >= min_candidates
-        ]
-        if not good:
-            return None
-        self._round += 1
-        best = max(good, key=_preference)
-        inside = np.unpackbits(best.rows, count=rows.size).astype(bool)
-        return Block(inside, best.columns.copy(), best.gain)
+        while self._best:
+            point = self._points.get(self._best[0].key)
+            if point is not None and point.preference == self._best[0]:
+                self._round += 1
+                return Block(point.inside(rows.size), mask_of(point.columns, columns.size), point.gain)
+            heappop(self._best)
+        return None
 
     def _forget(self, rows: BoolArray, columns: BoolArray) -> None:
-        """Drop the fixed points that what has changed since the last call touches."""
-        changed_rows, changed_columns = np.packbits(self._rows != rows), np.flatnonzero(self._columns != columns)
-        # only the bytes that changed are looked at, so that a round costs little where there are many groups
-        spots = np.flatnonzero(changed_rows)
-        bits = changed_rows[spots]
-        revived = bool((rows & ~self._rows).any() or (columns & ~self._columns).any())
-        stale = [
-            key
-            for key, point in self._points.items()
-            if revived or point.columns[changed_columns].any() or (point.rows[spots] & bits).any()
-        ]
-        for key in stale:
-            del self._points[key]
-            for start in self._starts.pop(key, ()):
-                self._reached.pop(start, None)
-        self._rows, self._columns = rows.copy(), columns.copy()
+        """Drop the fixed points that hold any of the rows or columns that are gone."""
+        for key in [key for key in self._near(rows, columns) if self._points[key].touches(rows, columns)]:
+            for j in self._points.pop(key).columns.tolist():
+                self._holding[j].discard(key)
+            self._unknown[self._starts.pop(key, [])] = True
+
+    def _near(self, rows: BoolArray, columns: BoolArray) -> Iterable[bytes]:
+        """Fixed points that may hold any of these: with a row, a block has a column that holds the row."""
+        entries, gone = self._problem.entries, np.flatnonzero(rows)
+        n_held = int((entries.indptr[gone + 1] - entries.indptr[gone]).sum())
+        if n_held >= len(self._points):
+            return self._points
+        held = np.concatenate([entries[gone].indices, np.flatnonzero(columns)])
+        return set().union(*(self._holding[j] for j in np.unique(held).tolist() if j in self._holding))
 
     def _search(self) -> None:
         """Descend from every start whose fixed point is not known."""
-        n_columns = self._columns.size
-        fresh = np.array([j for j in np.flatnonzero(self._columns) if j not in self._reached], dtype=np.int64)
+        fresh = np.flatnonzero(self._columns & self._unknown[: self._columns.size])
+        if self._coarse is not None and fresh.size:
+            rich = self._sizes_in_sample(self._coarse)[fresh] >= WELL_SAMPLED
+            for starts in _batches(fresh[rich]):
+                first = self._coarse.first_columns(starts, self._rows[self._sampled], self._columns)
+                self._from(self._approach(first), starts)
+            fresh = fresh[~rich]
         for starts in _batches(fresh):
-            self._from(self._first_columns(starts), starts)
-        if self._quorum == HALF:
-            wanted = self._heavy_rows(ROW_STARTS if self._rows.size <= FEW_ROWS else 0)
-            heavy = np.array([i for i in wanted if i + n_columns not in self._reached], dtype=np.int64)
-            for starts in _batches(heavy):
-                held = self._problem.entries[starts].toarray().T != 0
-                self._from(self._approach(held & self._columns[:, None]), starts + n_columns)
-            if self._round < LEADING_ROUNDS:
-                self._from(self._approach(self._leading()), np.array([LEADING]))
+            first = self._ballot.first_columns(starts, self._rows, self._columns)
+            # a candidate without live rows leads nowhere, now and later
+            self._unknown[starts[np.diff(first.bounds) == 0]] = False
+            self._from(first, starts)
+        if self._quorum == HALF and self._rows.size <= FEW_ROWS:
+            heavy = self._heavy_rows(ROW_STARTS)
+            starts = heavy[self._unknown[heavy + self._columns.size]]
+            held = self._problem.entries[starts].toarray() != 0
+            self._from(self._approach(Sets.from_masks(held & self._columns)), starts + self._columns.size)
+        if self._quorum == HALF and self._round < LEADING_ROUNDS:
+            self._from(self._approach(self._leading()), np.array([LEADING]))
 
-    def _first_columns(self, starts: IntArray) -> BoolArray:
-        """(q, S) columns that join the rows of each candidate; from the sample where it holds enough of them."""
-        if self._coarse is None:
-            return self._ballot.first_columns(starts, self._rows, self._columns)
-        live = self._rows[self._sampled]
-        sizes = self._coarse.problem.by_column[starts].astype(np.float64) @ live.astype(np.float64)
-        rich = sizes >= WELL_SAMPLED
-        columns = np.zeros((self._columns.size, starts.size), bool)
-        columns[:, rich] = self._coarse.first_columns(starts[rich], live, self._columns)
-        columns[:, ~rich] = self._ballot.first_columns(starts[~rich], self._rows, self._columns)
-        columns[:, rich] = self._approach(columns[:, rich])
-        return columns
+    def _sizes_in_sample(self, sample: Ballot) -> IntArray:
+        """(q,) live rows of each candidate in the sample."""
+        entries = sample.problem.entries
+        live = np.repeat(self._rows[self._sampled], np.diff(entries.indptr))
+        return np.bincount(entries.indices[live], minlength=self._columns.size)
 
-    def _approach(self, columns: BoolArray) -> BoolArray:
+    def _approach(self, sets: Sets) -> Sets:
         """Come to rest on the sample, where there is one."""
         if self._coarse is None:
-            return columns
-        return settle(self._coarse, columns, self._rows[self._sampled], self._columns)
+            return sets
+        return settle(self._coarse, sets, self._rows[self._sampled], self._columns)
 
-    def _from(self, columns: BoolArray, starts: IntArray) -> None:
-        """Come to rest from column sets (q, S) and remember where each start did."""
-        rest = settle(self._ballot, columns, self._rows, self._columns, self._keep, self._points)
-        for k, start in enumerate(starts):
-            key = rest[:, k].tobytes()
+    def _from(self, sets: Sets, starts: IntArray) -> None:
+        """Come to rest from sets of columns and remember where each start did."""
+        rest = settle(self._ballot, sets, self._rows, self._columns, self._keep, self._points)
+        for start, key in zip(starts.tolist(), rest.keys()):
             if key in self._points:
-                self._reached[int(start)] = key
-                self._starts.setdefault(key, []).append(int(start))
+                self._unknown[start] = False
+                self._starts[key].append(start)
 
-    def _keep(self, columns: BoolArray, tally: Tally, k: int) -> None:
-        """Remember a block that did not move."""
-        rows = tally.rows(k)
-        if columns.any() and rows.any():
-            self._points[columns.tobytes()] = FixedPoint(
-                rows=np.packbits(rows),
-                columns=columns,
-                gain=float(tally.gains[k]),
-                n_elements=int(tally.n_elements[k]),
-                n_sources=self._problem.n_sources(columns),
-                first_row=int(rows.argmax()),
-            )
+    def _keep(self, keys: list[bytes], tally: Tally, places: list[int]) -> None:
+        """Remember blocks that did not move."""
+        sets = Sets.from_keys(keys)
+        n_sources = np.diff((sets.matrix(np.ones(self._columns.size, bool)) @ self._problem.backers).indptr)
+        for key, k, sources in zip(keys, places, n_sources.tolist()):
+            rows = tally.rows(k)
+            if not key or not rows.size:
+                continue
+            point = FixedPoint.of(key, rows, self._rows.size, float(tally.gains[k]), int(tally.n_elements[k]), sources)
+            self._points[key] = point
+            for j in point.columns.tolist():
+                self._holding[j].add(key)
+            if point.gain > 0 and tally.n_elements[k] >= self._sizes[0] and sources >= self._sizes[1]:
+                heappush(self._best, point.preference)
 
     def _heavy_rows(self, number: int) -> IntArray:
         """The live rows that stand for the most elements."""
-        return self._heaviest[self._rows[self._heaviest]][:number] if number else self._heaviest[:0]
+        live = self._heaviest[self._rows[self._heaviest]]
+        if live.size < number and self._heaviest.size < self._rows.size:
+            self._heaviest = heaviest(self._problem.counts, self._rows.size)
+            return self._heavy_rows(number)
+        return live[:number]
 
-    def _leading(self) -> BoolArray:
-        """(q, 1) start from the leading singular vector of the heaviest live rows, by power iteration."""
+    def _leading(self) -> Sets:
+        """Start from the leading singular vector of the heaviest live rows, by power iteration."""
         problem, rows = self._problem, np.sort(self._heavy_rows(HEAVY_ROWS))
-        scale = diags_array(problem.weights / problem.weights.max() * self._columns)
-        matrix = csr_array(problem.entries[rows].astype(np.float64)) @ scale
+        scale = problem.weights / problem.weights.max() * self._columns
+        held = problem.entries[rows]
+        matrix = csr_array((scale[held.indices], held.indices, held.indptr), shape=held.shape)
         counts, vector = problem.counts[rows].astype(np.float64), self._columns.astype(np.float64)
         turned = matrix.T
         for _ in range(10):
             vector = turned @ (counts * (matrix @ vector))
-            vector = vector / (np.linalg.norm(vector) or 1.0)
-        return np.asarray((vector > 0.5 * vector.max()) & self._columns)[:, None]
+            vector = vector / (vector.max() or 1.0)
+        return Sets.from_masks(np.asarray((vector > 0.5 * vector.max()) & self._columns)[None, :])
 
 
-def _preference(point: FixedPoint) -> tuple[float, int, int, int, int]:
-    """Order of fixed points: the documented rule for ties."""
-    rounded = float(f"{point.gain:.12e}")
-    return rounded, point.n_elements, point.n_sources, -point.first_row, -int(point.columns.argmax())
+def heaviest(counts: IntArray, number: int) -> IntArray:
+    """At least so many rows of the most elements, the heaviest first, in order where they are equal."""
+    if number >= counts.size:
+        return np.argsort(-counts, kind="stable")
+    rows = np.flatnonzero(counts >= np.partition(counts, -number)[-number])
+    return rows[np.argsort(-counts[rows], kind="stable")]
 
 
 def _batches(items: IntArray) -> list[IntArray]:

@@ -1,0 +1,83 @@
+"""Votes by sparse products: the cost is that of the memberships which the sets reach."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.solvers.counting import Count
+from biconsensus.solvers.sets import Sets
+
+if TYPE_CHECKING:
+    from biconsensus.solvers.ballot import Ballot
+
+
+class SparseVotes:
+    """Both votes of a ballot."""
+
+    def __init__(self, ballot: Ballot) -> None:
+        self._ballot, self._problem = ballot, ballot.problem
+        self._counts = self._problem.counts.astype(np.float64)
+        entries = self._problem.entries
+        self._entries = csr_array((np.ones(entries.nnz), entries.indices, entries.indptr), shape=entries.shape)
+
+    @cached_property
+    def _by_column(self) -> csr_array:
+        """(q, r) the transposed entries."""
+        return csr_array(self._entries.T)
+
+    def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """Rows that join each set, then the columns that join those rows."""
+        ballots = sets.matrix(self._ballot.weights)
+        held = ballots @ self._by_column
+        which, rows = _sets_of(held), held.indices
+        asked = ballots.sum(axis=1)
+        if self._problem.unseen is None:
+            needed = self._ballot.share(asked)[which]
+        else:
+            needed = self._ballot.share(asked[which] - self._hidden(ballots, which, rows))
+        joined = (held.data > needed) & live_rows[rows]
+        return self._columns(Sets.from_pairs(which[joined], rows[joined], len(sets)), live_columns)
+
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """The rows of each candidate, then the columns that join those rows."""
+        held = csr_array(self._by_column[starts])
+        live = live_rows[held.indices]
+        return self._columns(Sets.from_pairs(_sets_of(held)[live], held.indices[live], starts.size), live_columns)
+
+    def _columns(self, rows: Sets, live_columns: BoolArray) -> Count:
+        """The columns that join sets of rows."""
+        inside = rows.matrix(self._counts)
+        held = inside @ self._entries
+        held.sort_indices()
+        n_elements, which, columns = inside.sum(axis=1), _sets_of(held), held.indices
+        seen = n_elements[which]
+        if self._problem.unseen is not None and self._problem.view is not None:
+            hidden = (inside @ self._problem.unseen).toarray()
+            seen = seen - hidden[which, self._problem.view[columns]]
+        joined = (held.data > self._ballot.share(seen, whole=True)) & live_columns[columns]
+
+        def rows_of(k: int) -> IntArray:
+            return np.sort(rows.items[rows.bounds[k] : rows.bounds[k + 1]]).astype(np.int64)
+
+        return Count(rows_of, n_elements, which[joined], columns[joined], held.data[joined], seen[joined])
+
+    def _hidden(self, ballots: csr_array, which: IntArray, rows: IntArray) -> FloatArray:
+        """(p,) weight that pairs of a set and a row have in columns whose view did not see the row."""
+        unseen, view = self._problem.unseen, self._problem.view
+        assert unseen is not None
+        assert view is not None
+        by_view = np.zeros((ballots.shape[0], unseen.shape[1]))
+        np.add.at(by_view, (_sets_of(ballots), view[ballots.indices]), ballots.data)
+        dark = csr_array(unseen[rows])
+        pair = _sets_of(dark)
+        return np.bincount(pair, by_view[which[pair], dark.indices], minlength=rows.size).astype(np.float64)
+
+
+def _sets_of(matrix: csr_array) -> IntArray:
+    """(nnz,) the row of each stored value."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
