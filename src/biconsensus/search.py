@@ -15,7 +15,7 @@ from biconsensus.biclustering import Extraction, bicluster, is_large
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.errors import NoConsensusWarning
+from biconsensus.errors import InputError, NoConsensusWarning
 from biconsensus.memory import check_solver_memory
 from biconsensus.protocols import FloatArray, Solver
 from biconsensus.solvers import get_solver
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from biconsensus.quorum import QuorumPath
 
 logger = logging.getLogger("biconsensus")
+
+ORDINARY = (2.0**-10, 2.0**30)
+"""Largest weights that are calculated with as they are."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,10 @@ class Settings:
 
 def solve(given: Pool, joined: Pool, settings: Settings, weights: FloatArray | None = None) -> Consensus:
     """One search at one quorum."""
-    problem = PreferenceMatrix.from_pool(joined, weights)
-    return _result(given, joined, weights, problem, _search(problem, settings), settings)
+    used = joined.weights if weights is None else weights
+    power = 0 if settings.stop == "description_length" else _power(used)  # that rule weighs errors against sizes
+    problem = PreferenceMatrix.from_pool(joined, np.ldexp(used, -power))
+    return _result(given, joined, used, problem, _search(problem, settings), settings, power)
 
 
 def solve_on_path(
@@ -78,12 +83,14 @@ def solve_on_path(
     from biconsensus.quorum import choose
 
     sizes = {"min_elements": settings.min_elements, "min_candidates": settings.min_candidates}
-    path, cut = choose(joined, weights, n_groups=n_groups, **sizes)
+    used = joined.weights if weights is None else weights
+    power = _power(used)
+    path, cut = choose(joined, np.ldexp(used, -power), n_groups=n_groups, **sizes)
     method = "greedy" if settings.overlap else settings.method
     if method == "greedy":
         cut = _greedy_cut(path, settings, n_groups)
     settings = replace(settings, quorum=cut.quorum, method="greedy" if method == "greedy" else "joint")
-    result = _result(given, joined, weights, path.problem, Extraction(list(cut.blocks)), settings)
+    result = _result(given, joined, used, path.problem, Extraction(list(cut.blocks)), settings, power)
     result.extraction["path"] = [[float(c.quorum), len(c), c.score] for c in path.cuts]
     return result
 
@@ -103,32 +110,47 @@ def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> C
 def _result(
     given: Pool,
     joined: Pool,
-    weights: FloatArray | None,
+    weights: FloatArray,
     problem: PreferenceMatrix,
     found: Extraction,
     settings: Settings,
+    power: int,
 ) -> Consensus:
-    """Consensus over the pool as it was given, warned about where it is empty."""
+    """Consensus over the pool as it was given, in the scale of its weights; warned about where it is empty."""
     order = np.argsort([-block.gain for block in found.blocks], kind="stable")
     blocks = [found.blocks[k] for k in order]
     members = np.stack([block.rows for block in blocks], axis=1) if blocks else np.zeros((problem.shape[0], 0), bool)
     gains = np.array([block.gain for block in blocks], dtype=np.float64)
-    theta = float(settings.quorum)
+    loss = 2 * (1 - float(settings.quorum)) * problem.norm - 2 * float(gains.sum())
+    with np.errstate(over="ignore"):
+        gains, loss = np.ldexp(gains, power), float(np.ldexp(loss, power))
+    if not (np.isfinite(loss) and np.isfinite(gains).all()):
+        raise InputError(f"weights up to {weights.max():.3g} make gains that overflow; divide them all by that.")
     result = Consensus(
         pool=given,
         row_of=joined.inverse,
         members=csr_array(members),
         candidates=tuple(np.flatnonzero(block.columns[problem.members]) for block in blocks),
         gains=gains,
-        objective=2 * (1 - theta) * problem.norm - 2 * float(gains.sum()),
+        objective=loss,
         settings=settings.record(),
         extraction=_account(problem, found),
-        weights=_used_weights(joined.weights if weights is None else weights, problem),
+        weights=np.ldexp(_used_weights(np.ldexp(weights, -power), problem), power),
     )
     logger.info("%r", result)
     if len(result) == 0:
         warnings.warn(_why_nothing(given, settings), NoConsensusWarning, stacklevel=4)
     return result
+
+
+def _power(weights: FloatArray) -> int:
+    """Power of two that brings extreme weights near 1, so that products stay finite; 0 for ordinary ones."""
+    top = float(weights.max(initial=0.0))
+    if top == 0 or ORDINARY[0] <= top <= ORDINARY[1]:
+        return 0
+    # the smallest weight must not vanish where weights differ by hundreds of orders of magnitude
+    most = int(np.frexp(weights[weights > 0].min())[1]) - np.finfo(np.float64).minexp
+    return min(int(np.frexp(top)[1]), most)
 
 
 def _used_weights(weights: FloatArray, problem: PreferenceMatrix) -> FloatArray:

@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = [
     "tests/core",
+    "tests/test_core_properties.py",
     "tests/test_find.py",
     "tests/test_joint.py",
     "tests/test_io.py",

@@ -102,7 +102,8 @@ class Consensus:
             np.add.at(by_view, pool.view_of, behind)
             asked = asked - pool.unseen.astype(np.float64) @ by_view
         held = pool.rows.astype(np.float64) @ behind
-        top = held.max(initial=1.0) if not pool.binary else 1.0
+        # real values are degrees of membership; above 1 they are taken relative to the largest one
+        top = 1.0 if pool.binary else float(pool.rows.data.max(initial=1.0))
         return np.asarray(np.divide(held / top, asked, out=np.zeros(held.shape), where=asked > 0))
 
     @cached_property

@@ -10,6 +10,10 @@ from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.validation import check_quorum
+
+GUARD = 1e-12
+"""Relative excess over the quorum that counts as a tie."""
 
 
 def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntArray:
@@ -19,11 +23,13 @@ def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntAr
         raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(result.pool.sources)}.")
     if len(result) == 0:
         return np.full(new.shape[0], -1, np.int64)
-    held = new.rows.astype(np.float64) @ _known(result, new)
-    asked = _asked(result, new)
+    held, asked = new.rows.astype(np.float64) @ _known(result, new), _asked(result, new)
+    # a power of two out of both, so that products with the terms of the quorum stay finite and keep every digit
+    held, asked = (np.ldexp(part, -int(np.frexp(asked.max())[1])) for part in (held, asked))
     nearest = result.settings.get("unassigned") == "nearest"
-    quorum = 0.0 if nearest else float(result.settings.get("quorum", 0.5))
-    excess = np.where(held > quorum * asked, held - quorum * asked, -np.inf)
+    share, whole = (0, 1) if nearest else check_quorum(result.settings.get("quorum", 0.5)).as_integer_ratio()
+    # products of whole numbers are exact; the guard keeps ties of real weights from being decided by rounding
+    excess = np.where(held * whole > share * asked * (1 + GUARD), held - share * asked / whole, -np.inf)
     best = np.where(np.isfinite(excess.max(axis=1)), excess.argmax(axis=1), -1)
     return np.asarray(best[new.inverse])
 

@@ -1,0 +1,46 @@
+"""Prediction at the quorum itself, with weights of any size and with gaps."""
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+
+
+def hundred(quorum, weights=None, **options):
+    """Consensus of 100 equal partitions into two groups, and new elements that the first k of them hold."""
+    labels = np.repeat([0, 1], [12, 8])
+    c = bc.find_consensus(
+        bc.Pool.from_labels([labels] * 100, weights=weights), min_elements=1, quorum=quorum, **options
+    )
+    new = np.where(np.arange(100)[:, None] < [28, 29, 30, 100], 0, 7)
+    return c, new
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.1, 1e-300, 1e300])
+def test_29_of_100_is_not_more_than_a_quorum_of_29_percent(weight):
+    c, new = hundred(0.29, np.full(100, weight))
+    assert c.predict(list(new)).tolist() == [-1, -1, 0, 0]
+
+
+def test_a_fine_quorum_of_huge_weights_stays_finite():
+    c, new = hundred(0.289999999, np.full(100, 1e300))
+    assert c.predict(list(new)).tolist() == [-1, 0, 0, 0]
+
+
+def test_one_vote_is_enough_for_the_nearest():
+    c, _ = hundred(0.5, unassigned="nearest")
+    new = [[1, 7] if k == 99 else [7, 7] for k in range(100)]
+    assert c.predict(new).tolist() == [1, -1]
+
+
+def test_the_group_with_the_larger_excess_wins_and_gaps_do_not_vote():
+    c = bc.find_consensus([np.repeat([0, 1], 8)] * 5, weights=[4, 1, 1, 1, 1])
+    assert c.predict([[0], [1], [1], [1], [1]]).tolist() == [-1]  # 4 of 8 for either
+    assert c.predict([[0], [1], [1], [None], [None]]).tolist() == [c.labels[0]]
+    assert c.predict([[None], [1], [1], [1], [0]]).tolist() == [c.labels[15]]
+
+
+def test_labels_are_known_by_source_and_name():
+    table = {"a": ["x"] * 8 + ["y"] * 8, "b": ["y"] * 8 + ["x"] * 8}
+    c = bc.find_consensus(table, min_candidates=2)
+    assert c.predict({"a": ["x", "y", "x"], "b": ["y", "x", "x"]}).tolist() == [c.labels[0], c.labels[8], -1]

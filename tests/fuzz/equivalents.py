@@ -1,0 +1,41 @@
+"""Mutants that no result can tell from the original, by module, function and change, and why."""
+
+OVERWRITTEN = "the first value is always overwritten before it is read"
+SPEED = "decides how fast the answer comes, not which"
+RESHAPE = "NumPy takes every negative size as the one to be found"
+TOGETHER = "both are there or none is; two tests are for type checkers"
+EQUIVALENT = {
+    "core/combine.py _of_sources: -1 -> 1 #1": OVERWRITTEN,
+    "core/combine.py _of_sources: 1 -> 2 #1": OVERWRITTEN,
+    "core/combine.py join: 1 -> 2 #2": RESHAPE,
+    "core/combine.py join: 1 -> 2 #4": RESHAPE,
+    "core/encode.py number_values: 0 -> 1 #1": "the lowest value is added again to whatever it was subtracted from",
+    "core/encode.py number_values: 0 -> 1 #2": SPEED,
+    "core/encode.py number_values: 4 -> 5 #1": SPEED,
+    "core/encode.py number_values: 1000 -> 1001 #1": SPEED,
+    "core/encode.py number_values: 4 * cells.size -> 4 // cells.size #1": SPEED,
+    "core/encode.py number_values: 4 * cells.size + 1000 -> 4 * cells.size - 1000 #1": SPEED,
+    "core/encode.py number_values: int(kept.max(initial=0)) - low > 4 * cells.size + 1000 -> "
+    "int(kept.max(initial=0)) - low >= 4 * cells.size + 1000 #1": SPEED,
+    "core/combine.py _views_of: pool.unseen is None or pool.view_of is None -> "
+    "pool.unseen is None and pool.view_of is None #1": TOGETHER,
+    "core/preference.py PreferenceMatrix.seen: self.unseen is None or self.view is None -> "
+    "self.unseen is None and self.view is None #1": TOGETHER,
+    "core/preference.py PreferenceMatrix.gain: self.unseen is not None and self.view is not None -> "
+    "self.unseen is not None or self.view is not None #1": TOGETHER,
+    "solvers/ballot.py : 1 << 20 -> 1 >> 20 #1": SPEED,
+    "solvers/ballot.py Ballot.__init__: n_jobs is None and problem.entries.nnz > MANY -> "
+    "n_jobs is None or problem.entries.nnz > MANY #1": SPEED,
+    "solvers/ballot.py Ballot.above: whole or self.unit is not None -> whole and self.unit is not None #1": (
+        "the guard of the other branch decides the same for fewer than 10^12 elements"
+    ),
+    "solvers/vote.py : 1 -> 2 #3": SPEED,
+    "solvers/vote.py : 64 -> 65 #2": SPEED,
+    "solvers/vote.py VoteSolver.best_block: rows.any() and columns.any() -> rows.any() or columns.any() #1": (
+        "a search without live rows or columns finds nothing"
+    ),
+    "solvers/vote.py VoteSolver._forget: ~self._columns -> self._columns #1": SPEED,
+    "core/preference.py : 1 -> 2 #1": SPEED,
+    "core/preference.py : 12 -> 13 #1": SPEED,
+    "core/preference.py : 1 << 12 -> 1 >> 12 #1": SPEED,
+}
