@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import large
 import pytest
 import readers
 
@@ -42,3 +43,7 @@ def test_killed_runs_resume_without_loss():
     done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "8 kills" in done.stdout
+
+
+def test_a_streamed_pool_has_the_numbers_that_were_planted():
+    assert large.check(250_000).startswith("250000 elements, 5000000 memberships")
