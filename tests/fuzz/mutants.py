@@ -52,6 +52,8 @@ TESTS = [
     "tests/test_find.py",
     "tests/test_faults.py",
     "tests/test_limits.py",
+    "tests/test_limits_edges.py",
+    "tests/test_search_edges.py",
     "tests/test_golden.py",
     "tests/test_security.py",
 ]

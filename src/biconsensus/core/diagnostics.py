@@ -43,8 +43,8 @@ def diagnose(pool: Pool) -> Diagnosis:
     _, groups = group_rows(csr_array(pool.rows.T), pool.views()[0])
     shared = np.flatnonzero(np.bincount(groups) > 1)
     agreement = source_agreement(pool)
-    middle = float(np.median(agreement)) if agreement.size else 0.0
-    spread = 1.4826 * float(np.median(np.abs(agreement - middle))) if agreement.size else 0.0
+    middle = float(np.median(agreement))
+    spread = 1.4826 * float(np.median(np.abs(agreement - middle)))
     return Diagnosis(
         empty=np.flatnonzero(sizes == 0),
         trivial=np.flatnonzero((sizes > 0) & (sizes >= TRIVIAL_SHARE * pool.seen_sizes)),
