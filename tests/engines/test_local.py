@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biconsensus.core.pool import Pool
-from biconsensus.engines import local
+from biconsensus.engines import numbering
 from biconsensus.engines.chunks import is_streamed, open_chunks
 from biconsensus.engines.compressed import merge_compressed
 from biconsensus.engines.local import compress_stream, group_columns, pool_from_stream
@@ -41,8 +41,8 @@ def same_pool(a, b):
 @pytest.fixture
 def small_segments(monkeypatch):
     """Segments and blocks so small that a small table has many of them."""
-    monkeypatch.setattr(local, "SEGMENT", 97)
-    monkeypatch.setattr(local, "BLOCK_BYTES", 800)
+    monkeypatch.setattr(numbering, "SEGMENT", 97)
+    monkeypatch.setattr(numbering, "BLOCK_BYTES", 800)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])

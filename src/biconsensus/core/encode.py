@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.protocols import BoolArray, IntArray
+from biconsensus.protocols import IntArray
 
 NONE = -1
 UNSEEN = -2
@@ -29,31 +29,29 @@ class Column:
 
     def codes(self, cells: NDArray[Any], out: NDArray[np.int32]) -> list[Any]:
         """Write distinct cells as 0, 1, ... in the order of their labels (NONE, UNSEEN apart); the labels."""
-        unseen = None if self.missing is None else cells == self.missing
+        values, spots, spot_of = _distinct(cells)
+        unseen = np.zeros(values.size, bool) if self.missing is None else values == self.missing
         if self.labels is None:
-            outside = cells == -1
+            inside = ~unseen & (values != -1)
         else:
-            outside = np.isin(cells, [k for k, label in enumerate(self.labels) if _is_none(label)])
-        if unseen is not None:
-            outside |= unseen
-        present = number_values(cells, ~outside, out)
-        if unseen is not None:
-            out[unseen] = UNSEEN
-        return [int(v) if self.labels is None else self.labels[v] for v in present]
+            inside = ~unseen & ~np.isin(values, [k for k, label in enumerate(self.labels) if _is_none(label)])
+        code_at = np.empty(int(spots[-1]) + 1, np.int32)
+        code_at[spots] = np.where(inside, np.cumsum(inside) - 1, np.where(unseen, UNSEEN, NONE))
+        out[:] = np.take(code_at, spot_of)
+        return [int(v) if self.labels is None else self.labels[v] for v in values[inside]]
 
 
-def number_values(cells: NDArray[Any], inside: BoolArray, out: NDArray[np.int32]) -> IntArray:
-    """Write the place of each cell among the distinct ones, in order, NONE for cells not inside; the distinct ones."""
-    kept = cells[inside].astype(np.int64)
-    low = int(kept.min(initial=0))
-    out[~inside] = NONE
-    if int(kept.max(initial=0)) - low > 4 * cells.size + 1000:
-        present, out[inside] = np.unique(kept, return_inverse=True)
-        return present
+def _distinct(cells: NDArray[Any]) -> tuple[IntArray, IntArray, IntArray]:
+    """Distinct cells in order, a spot for each of them, rising, and the spot of every cell."""
+    cells = cells.astype(np.int64)
+    low = int(cells.min())
+    if int(cells.max()) - low > 4 * cells.size + 1000:
+        values, spot_of = np.unique(cells, return_inverse=True)
+        return values, np.arange(values.size), spot_of
     # cells in a narrow range are counted, not sorted
-    held = np.bincount(kept - low) > 0
-    out[inside] = (np.cumsum(held) - 1)[kept - low]
-    return np.flatnonzero(held) + low
+    cells -= low
+    spots = np.flatnonzero(np.bincount(cells))
+    return spots + low, spots, cells
 
 
 def _is_none(label: Any) -> bool:

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from biconsensus.core.pool import Pool
-from biconsensus.engines.cells import Cells, Coder, Layout
+from biconsensus.engines.cells import Cells, Coder
 from biconsensus.engines.chunks import open_chunks
 from biconsensus.engines.compressed import Compressed
-from biconsensus.engines.rows import Numbers, RowIndex
-from biconsensus.errors import InputError
+from biconsensus.engines.numbering import Numbering
+from biconsensus.engines.rows import Numbers
 from biconsensus.protocols import IntArray
-
-BLOCK_BYTES = 1 << 22
-"""Rows that are hashed together: a few megabytes, so that every pass over them stays in the cache."""
-SEGMENT = 1 << 19
-"""Rows that one thread takes at a time."""
 
 
 def compress_stream(
@@ -57,10 +49,10 @@ def compress_stream(
     coder, numbering = Coder(missing), Numbering(n_rows, n_jobs)
     for chunk in chunks:
         numbering.add(coder.cells(chunk))
-    index, layout, rows = numbering.finish()
-    counts = np.bincount(rows, minlength=index.size)
+    cells, first, rows = numbering.finish()
+    counts = np.bincount(rows, minlength=first.size)
     texts = [list(texts) for texts in coder.texts]
-    return Compressed(Cells.from_words(index.rows, layout), counts, coder.names, texts, missing), rows
+    return Compressed(cells, counts, coder.names, texts, missing), rows
 
 
 def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[IntArray, Numbers]:
@@ -87,8 +79,8 @@ def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) ->
     """
     numbering = Numbering(columns[0].size, n_jobs)
     numbering.add(Cells(_as_table(columns)))
-    index, _, groups = numbering.finish()
-    return index.first.copy(), groups
+    _, first, groups = numbering.finish()
+    return first, groups
 
 
 def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[NDArray[Any], Numbers]:
@@ -114,8 +106,8 @@ def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -
     """
     numbering = Numbering(columns[0].size, n_jobs)
     numbering.add(Cells(_as_table(columns)))
-    index, layout, groups = numbering.finish()
-    return np.asarray(Cells.from_words(index.rows, layout).values), groups
+    cells, _, groups = numbering.finish()
+    return np.asarray(cells.values), groups
 
 
 def pool_from_stream(
@@ -149,92 +141,6 @@ def pool_from_stream(
     opened = open_chunks(source, id_column)
     found, rows = compress_stream(opened, missing=missing, n_rows=opened.n_rows, n_jobs=n_jobs)
     return found.pool(rows, weights=weights, names=names or found.names, ids=opened.ids())
-
-
-class Numbering:
-    """Numbers the rows of chunks as they come, in threads that each have an index of their own."""
-
-    def __init__(self, n_rows: int | None, n_jobs: int | None) -> None:
-        one_segment = n_rows is not None and n_rows <= SEGMENT
-        self._n_jobs = 1 if one_segment else effective_n_jobs(-1 if n_jobs is None else n_jobs)
-        # one thread for each index, so that an index meets its segments in order and knows where a row came first
-        self._threads = [ThreadPoolExecutor(1) for _ in range(self._n_jobs)] if self._n_jobs > 1 else []
-        self._indexes: list[dict[Layout, RowIndex]] = [{} for _ in range(self._n_jobs)]
-        self._rows = np.empty(n_rows or 0, np.int32)
-        self._size = 0
-        self._parts: list[tuple[slice, Layout, int]] = []
-        self._running: deque[Future[None]] = deque()
-
-    def add(self, cells: Cells) -> None:
-        """Number the rows of one more chunk."""
-        n, layout = cells.shape[0], cells.layout
-        self._reserve(self._size + n)
-        for start in range(0, n, SEGMENT):
-            stop = min(start + SEGMENT, n)
-            where = slice(self._size + start, self._size + stop)
-            k = len(self._parts) % self._n_jobs
-            task = (k, cells.part(start, stop), layout, where)
-            self._parts.append((where, layout, k))
-            if self._threads:
-                self._running.append(self._threads[k].submit(self._number, *task))
-            else:
-                self._number(*task)
-        self._size += n
-        self._wait()
-
-    def _reserve(self, size: int) -> None:
-        """Room for the numbers of so many rows."""
-        if size > self._rows.size:
-            self._wait(0)
-            self._rows = np.concatenate([self._rows, np.empty(max(size, 2 * self._size) - self._rows.size, np.int32)])
-
-    def _wait(self, backlog: int = 16) -> None:
-        """Let the threads catch up, so that no more than a few segments of the table are in memory."""
-        while len(self._running) > backlog:
-            self._running.popleft().result()
-
-    def _number(self, k: int, cells: Cells, layout: Layout, where: slice) -> None:
-        """Number one segment with index k."""
-        if layout not in self._indexes[k]:
-            self._indexes[k][layout] = RowIndex(layout.n_words)
-        index = self._indexes[k][layout]
-        step = max(1, BLOCK_BYTES // (8 * layout.n_words))
-        for start in range(0, cells.shape[0], step):
-            stop = min(start + step, cells.shape[0])
-            rows = slice(where.start + start, where.start + stop)
-            self._rows[rows] = index.number(cells.part(start, stop).words(layout), rows.start)
-
-    def finish(self) -> tuple[RowIndex, Layout, Numbers]:
-        """One index of all rows in the order of first appearance, its layout, and the number of each row."""
-        self._wait(0)
-        for thread in self._threads:
-            thread.shutdown()
-        if not self._size:
-            raise InputError("the pool has 0 elements (axis 0); at least one is needed.")
-        whole, layout, renumbered = self._united()
-        ranks = whole.ranks()
-        final = {key: ranks if numbers is None else ranks[numbers] for key, numbers in renumbered.items()}
-        for where, old, k in self._parts:
-            self._rows[where] = np.take(final[k, old], self._rows[where])
-        whole.renumber(ranks)
-        return whole, layout, self._rows[: self._size]
-
-    def _united(self) -> tuple[RowIndex, Layout, dict[tuple[int, Layout], Numbers | None]]:
-        """The largest index with the rows of all others, and where those went."""
-        found = [(k, layout, index) for k, own in enumerate(self._indexes) for layout, index in own.items()]
-        common = found[0][1]
-        for _, layout, _ in found:
-            common = common.joined(layout)
-        fitting = [index for _, layout, index in found if layout == common]
-        whole = max(fitting, key=lambda index: index.size) if fitting else RowIndex(common.n_words)
-        went: dict[tuple[int, Layout], Numbers | None] = {}
-        for k, layout, index in found:
-            if index is whole:
-                went[k, layout] = None
-            else:
-                words = index.rows if layout == common else Cells.from_words(index.rows, layout).words(common)
-                went[k, layout] = whole.absorb(words, index.first)
-        return whole, common, went
 
 
 def _as_table(columns: Sequence[NDArray[Any]]) -> NDArray[Any] | list[NDArray[Any]]:

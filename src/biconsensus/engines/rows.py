@@ -8,10 +8,12 @@ and the memory is that of the distinct rows.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.protocols import IntArray
+from biconsensus.protocols import BoolArray, IntArray
 
 Words = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
@@ -78,13 +80,17 @@ class RowIndex:
         slots = self._slots(hashes, 0)
         # np.take is several times faster than an index in brackets
         numbers = np.take(self._number_at, slots)
-        found = np.take(self._hash_at, slots) == hashes
-        found &= numbers >= 0
+        found = self._have(numbers, hashes)
         if not found.all():
             left = np.flatnonzero(~found)
             numbers[left] = self._probe(hashes, words, left, places)
         self._check(numbers, words, places)
         return numbers
+
+    def _have(self, numbers: Numbers, hashes: Words) -> BoolArray:
+        """Whether these are numbers of rows, and those have the hashes."""
+        same = np.take(self._hashes, numbers, mode="clip") == hashes
+        return np.asarray(same & (numbers >= 0))
 
     def _slots(self, hashes: Words, attempt: int) -> IntArray:
         """Slot of each hash at one attempt."""
@@ -100,13 +106,13 @@ class RowIndex:
             free = self._number_at[slots] < 0
             if places is not None:
                 self._settle(wanted, slots, np.flatnonzero(free), words, left[todo], places)
-            mine = self._hash_at[slots] == wanted
-            mine &= self._number_at[slots] >= 0
-            numbers[todo[mine]] = self._number_at[slots[mine]]
+            there = self._number_at[slots]
+            mine = self._have(there, wanted)
+            numbers[todo[mine]] = there[mine]
             # an empty slot ends the search of a row that is not to be learnt
             todo = todo[~(mine | free)] if places is None else todo[~mine]
             attempt += 1
-            if places is not None and LOAD * self.size > self._hash_at.size:
+            if places is not None and LOAD * self.size > self._number_at.size:
                 self._set_slots(self._bits + 3)
                 attempt = 0
         return numbers
@@ -120,7 +126,6 @@ class RowIndex:
         self._number_at[slots[backwards]] = -2 - backwards
         winners = free[self._number_at[slots[free]] == -2 - free]
         added = rows[winners]
-        self._hash_at[slots[winners]] = hashes[winners]
         self._number_at[slots[winners]] = self._append(words[added], hashes[winners], _at(places, added))
 
     def _append(self, rows: Words, hashes: Words, first: IntArray) -> Numbers:
@@ -139,20 +144,16 @@ class RowIndex:
     def _set_slots(self, bits: int) -> None:
         """New table of slots for the rows that are known."""
         self._bits = bits
-        self._hash_at = np.zeros(1 << bits, np.uint64)
         self._number_at = np.full(1 << bits, -1, np.int32)
         # rows that share a hash with an earlier one are found by their content alone
         by_hash = np.ones(self.size, bool)
         by_hash[list(self._strays.values())] = False
         todo, attempt = np.flatnonzero(by_hash), 0
         while todo.size:
-            hashes = self._hashes[todo]
-            slots = self._slots(hashes, attempt)
+            slots = self._slots(self._hashes[todo], attempt)
             free = np.flatnonzero(self._number_at[slots] < 0)
             self._number_at[slots[free]] = todo[free]
-            settled = self._number_at[slots] == todo
-            self._hash_at[slots[settled]] = hashes[settled]
-            todo, attempt = todo[~settled], attempt + 1
+            todo, attempt = todo[self._number_at[slots] != todo], attempt + 1
 
     def _check(self, numbers: Numbers, words: Words, places: IntArray | int | None) -> None:
         """Compare all rows with those of their numbers; one that differs goes by its content, in place."""
@@ -174,18 +175,24 @@ class RowIndex:
 
     def ranks(self) -> Numbers:
         """(r,) place of each row in the order of first appearance."""
-        ranks = np.empty(self.size, np.int32)
-        ranks[np.argsort(self.first)] = np.arange(self.size, dtype=np.int32)
-        return ranks
+        # the rows of a block come in order: such stretches are what a stable sort is quick with
+        return inverse(np.argsort(self.first, kind="stable"))
 
     def renumber(self, ranks: Numbers) -> None:
         """Give each row k the number ranks[k], a permutation."""
-        order = np.argsort(ranks)
+        order = inverse(ranks)
         for name in ("_rows", "_hashes", "_first"):
             setattr(self, name, np.take(getattr(self, name), order, axis=0))
         self._strays = {content: int(ranks[k]) for content, k in self._strays.items()}
         taken = self._number_at >= 0
         self._number_at[taken] = ranks[self._number_at[taken]]
+
+
+def inverse(order: NDArray[Any]) -> Numbers:
+    """The permutation that undoes another one."""
+    undone = np.empty(order.size, np.int32)
+    undone[order] = np.arange(order.size, dtype=np.int32)
+    return undone
 
 
 def _at(places: IntArray | int, rows: IntArray) -> IntArray:
