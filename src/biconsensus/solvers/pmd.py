@@ -160,12 +160,10 @@ def _bounded(values: FloatArray, counts: FloatArray, bound: float) -> FloatArray
     if counts @ unit <= bound or not unit.any():
         return unit
     low, high = 0.0, float(values.max())
-    for _ in range(60):
+    while high - low >= 1e-10 * values.max():
         middle = (low + high) / 2
         unit = _unit(np.maximum(values - middle, 0.0), counts)
         low, high = (low, middle) if unit.any() and counts @ unit < bound else (middle, high)
-        if high - low < 1e-10 * values.max():
-            break
     cut = np.maximum(values - low, 0.0)
     return _unit(cut if cut.any() else values * (values == values.max()), counts)
 
