@@ -62,6 +62,32 @@ def test_nearest_is_by_weight():
     assert heavy.backing[0] == pytest.approx(3 / 11)
 
 
+def test_grouped_elements_stay_where_they_are_even_if_another_group_holds_them_with_more_weight():
+    groups = [range(20)] * 4 + [range(20, 28)] * 4 + [[19, *range(20, 28)]] * 5
+    c = bc.find_consensus(bc.Pool.from_groups(groups, n_elements=30), unassigned="nearest")
+    assert c.gains.tolist() == [40.0, 36.0]
+    assert c.labels.tolist() == [0] * 20 + [1] * 8 + [-1] * 2
+    assert c.behind.sum(axis=0).tolist() == [4, 9]
+
+
+def test_one_candidate_of_weight_one_is_near_enough():
+    table = np.stack([np.repeat([0, 1], [10, 11])] * 4, axis=1)
+    table[0] = [0, 5, 6, 7]
+    c = bc.find_consensus(table, unassigned="nearest")
+    assert c.labels.tolist() == [1] * 10 + [0] * 11
+    assert c.backing[0] == 0.25
+    assert c.membership.toarray().sum(axis=1).tolist() == [1] * 21
+    assert c.biclusters[1].elements.tolist() == list(range(1, 10))
+
+
+@pytest.mark.parametrize("weight", [0.01, 0.25, 1.0])
+def test_backing_is_a_share_of_those_that_saw_the_element(weight):
+    table = [[0] * 8 + [1] * 8] * 3 + [[0] * 7 + [None] + [1] * 8] * 2 + [[0] * 7 + [1] * 9]
+    c = bc.find_consensus(bc.Pool.from_labels(table, weights=[weight] * 6))
+    assert c.backing == pytest.approx([1.0] * 7 + [3 / 4] + [1.0] * 8)
+    assert c.soft_membership()[7] == pytest.approx([3 / 4, 1 / 4] if c.labels[7] == 0 else [1 / 4, 3 / 4])
+
+
 def test_every_element_left_over_in_an_empty_answer():
     c = quiet_consensus([[0, 0, 1]], min_elements=4, unassigned="nearest")
     assert c.labels.tolist() == [-1] * 3

@@ -33,6 +33,14 @@ def test_candidates_of_other_views_are_no_duplicates():
     assert diagnose(pool).duplicates == []
 
 
+def test_a_candidate_of_a_source_that_saw_nothing_is_empty_not_trivial():
+    seen = np.ones((6, 2), bool)
+    seen[:, 1] = False
+    found = diagnose(bc.Pool.from_groups([range(3), []], n_elements=6, seen=seen))
+    assert found.empty.tolist() == [1]
+    assert found.trivial.tolist() == []
+
+
 def test_only_what_a_source_saw_counts_for_trivial():
     seen = np.ones((20, 2), bool)
     seen[10:, 1] = False

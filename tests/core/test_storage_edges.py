@@ -209,6 +209,9 @@ def test_candidates_must_add_up_to_their_counts(saved):
     more = np.append(old["candidates"], old["candidates"][0])
     with pytest.raises(FileFormatError, match="candidates do not fit their counts"):
         bc.Consensus.load(changed(saved, candidates=more))
+    counts = np.full_like(old["candidate_counts"], old["candidates"].size + 1)
+    with pytest.raises(FileFormatError, match="candidate_counts points outside"):
+        bc.Consensus.load(changed(saved, candidate_counts=counts))
     with pytest.raises(FileFormatError, match="candidates points outside"):
         bc.Consensus.load(changed(saved, candidates=np.where(old["candidates"] == 0, 4, old["candidates"])))
 

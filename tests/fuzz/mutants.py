@@ -69,7 +69,7 @@ def preload() -> None:
         importlib.import_module(name)
 
 
-def run_inside(chosen: list[Pair], jobs: int, out: Path, baseline: Path) -> int:
+def run_inside(chosen: list[Pair], tests: list[str], jobs: int, out: Path, baseline: Path) -> int:
     """Run the mutants that are inside functions, in a process that may import the package."""
     process = os.fork()
     if process:
@@ -77,7 +77,7 @@ def run_inside(chosen: list[Pair], jobs: int, out: Path, baseline: Path) -> int:
     code = 1
     try:
         runner = mutant_runs.Runner(chosen, jobs, lambda mutant, survived: note(out, mutant, survived), baseline)
-        code = int(mutant_runs.collect_and_run(runner, [*TESTS, "-k", SKIP]))
+        code = int(mutant_runs.collect_and_run(runner, [*tests, "-k", SKIP]))
     finally:
         os._exit(code)
 
@@ -134,6 +134,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="so many mutants, drawn with a fixed seed")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--out", type=Path, help="one line of JSON for each mutant; those in it are not run again")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="other tests than those of the core")
     parser.add_argument("--again", type=Path, help="only the survivors of an earlier file")
     parser.add_argument("--list", action="store_true", help="name the mutants, run nothing")
     options = parser.parse_args()
@@ -151,15 +152,16 @@ def main() -> int:
         print(len(chosen))
         return 0
     with tempfile.TemporaryDirectory() as name:
-        return run(chosen, options.jobs, options.out or Path(name) / "outcomes.jsonl", Path(name) / "baseline.json")
+        out = options.out or Path(name) / "outcomes.jsonl"
+        return run(chosen, options.tests, options.jobs, out, Path(name) / "baseline.json")
 
 
-def run(chosen: list[Pair], jobs: int, out: Path, baseline: Path) -> int:
+def run(chosen: list[Pair], tests: list[str], jobs: int, out: Path, baseline: Path) -> int:
     """Run all, inside and outside of functions, and report; exit code."""
     preload()
     left = [pair for pair in chosen if pair[0].name not in outcomes(out)]
     if left:
-        run_inside(left, jobs, out, baseline)
+        run_inside(left, tests, jobs, out, baseline)
         if not baseline.exists():
             print("The tests could not be collected; nothing can be said about the mutants.")
             return 1
