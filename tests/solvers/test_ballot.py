@@ -125,6 +125,25 @@ def test_equal_shares_of_real_weights_do_not_join():
     assert tally.rows(0).tolist() == []
 
 
+@pytest.mark.parametrize("quorum", ["0.3", "0.5", "0.6"])
+def test_sets_that_are_too_large_for_every_row(quorum):
+    rng = np.random.default_rng(3)
+    for weights in ([1] * 8, rng.random(8)):
+        votes = Ballot(problem_of(rng.random((40, 8)) < 0.2, weights=weights), Fraction(quorum))
+        n_rows, n_columns = votes.problem.shape
+        every, too_large = (np.ones(n_rows, bool), np.ones(n_columns, bool)), 0
+        for size in range(1, n_columns + 1):
+            columns = np.arange(n_columns) < size
+            tally = votes.vote(Sets.from_masks(columns[None, :]), *every)
+            too_large += votes.is_too_large(columns)
+            assert not (votes.is_too_large(columns) and tally.rows(0).size)
+        assert too_large < n_columns
+    one = problem_of(np.eye(4, dtype=int))
+    assert [Ballot(one, HALF).is_too_large(np.arange(4) < size) for size in (1, 2, 3)] == [False, True, True]
+    seen = problem_of(np.eye(4, dtype=int), seen=np.eye(4, dtype=bool))
+    assert not Ballot(seen, HALF).is_too_large(np.ones(4, bool))
+
+
 def test_whole_units():
     assert whole_unit(np.array([0.0, 0.5, 1.5])) == 0.5
     assert whole_unit(np.array([0.5, 1.25])) is None
@@ -231,9 +250,9 @@ def test_the_leading_start_is_the_block_of_the_largest_singular_value(weight, le
     B[:8, :4] = B[8:, 4:] = 1
     solver = VoteSolver()
     solver.load(problem_of(B, weights=[1, 1, 1, 1, weight, weight, weight]), HALF)
-    assert columns_of(solver._leading(), 2) == leading
+    assert solver._leading().tolist() == leading
     solver.best_block(np.ones(2, bool), ~np.array(leading), 1, 1)
-    assert columns_of(solver._leading(), 2) == (~np.array(leading)).tolist()
+    assert solver._leading().tolist() == (~np.array(leading)).tolist()
 
 
 def test_sets_and_their_keys():

@@ -18,6 +18,9 @@ from biconsensus.protocols import IntArray
 
 UIntArray = NDArray[np.uint64]
 
+MANY = 1 << 20
+"""Values that are looked at together."""
+
 
 def mix(keys: NDArray[Any], salt: int = 0) -> UIntArray:
     """Spread integers over 64 bits (the finaliser of splitmix64)."""
@@ -64,6 +67,32 @@ def group_table(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, NDArray[Any]
     from biconsensus.engines.local import group_columns
 
     return group_columns(columns)
+
+
+def count_numbers(numbers: NDArray[Any], size: int) -> IntArray:
+    """(size,) how often each number occurs, some at a time: NumPy counts a copy in 64 bits."""
+    counts = np.bincount(numbers[:MANY], minlength=size)
+    for start in range(MANY, numbers.size, MANY):
+        counts += np.bincount(numbers[start : start + MANY], minlength=size)
+    return counts
+
+
+def column_sizes(matrix: csr_array) -> IntArray:
+    """(q,) stored values in each column."""
+    return count_numbers(matrix.indices, matrix.shape[1])
+
+
+def row_hashes(matrix: csr_array, keys: UIntArray) -> UIntArray:
+    """(r,) the sum, over the stored values of each row, of the keys (q,) of their columns; some rows at a time."""
+    hashes = np.empty(matrix.shape[0], np.uint64)
+    step = max(1, MANY * matrix.shape[0] // max(1, matrix.nnz))
+    for start in range(0, hashes.size, step):
+        indptr = matrix.indptr[start : start + step + 1]
+        cells = keys[matrix.indices[indptr[0] : indptr[-1]]]
+        with np.errstate(over="ignore"):
+            total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(cells, dtype=np.uint64)])
+            hashes[start : start + step] = total[indptr[1:] - indptr[0]] - total[indptr[:-1] - indptr[0]]
+    return hashes
 
 
 def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus.core.compress import count_numbers
 from biconsensus.core.pool import Pool
 from biconsensus.engines.cells import Cells, Coder
 from biconsensus.engines.chunks import open_chunks
@@ -50,7 +51,7 @@ def compress_stream(
     for chunk in chunks:
         numbering.add(coder.cells(chunk))
     cells, first, rows = numbering.finish()
-    counts = np.bincount(rows, minlength=first.size)
+    counts = count_numbers(rows, first.size)
     texts = [list(texts) for texts in coder.texts]
     return Compressed(cells, counts, coder.names, texts, missing), rows
 

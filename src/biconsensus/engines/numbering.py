@@ -17,6 +17,8 @@ from biconsensus.protocols import IntArray
 
 BLOCK_BYTES = 1 << 21
 """Rows that are hashed together: two megabytes, so that every pass over them stays in the cache."""
+FIRST = 1 << 12
+"""Rows of the first block, which are all new; the blocks after it grow."""
 SEGMENT = 1 << 19
 """Rows that one thread takes at a time."""
 
@@ -71,11 +73,13 @@ class Numbering:
         if layout not in self._indexes[k]:
             self._indexes[k][layout] = RowIndex(layout.n_words)
         index = self._indexes[k][layout]
-        step = max(1, BLOCK_BYTES // (8 * layout.n_words))
-        for start in range(0, cells.shape[0], step):
+        largest = max(1, BLOCK_BYTES // (8 * layout.n_words))
+        start, step = 0, largest if index.size else min(FIRST, largest)
+        while start < cells.shape[0]:
             stop = min(start + step, cells.shape[0])
             rows = slice(where.start + start, where.start + stop)
             self._rows[rows] = index.number(cells.part(start, stop).words(layout), rows.start)
+            start, step = stop, min(2 * step, largest)
 
     def finish(self) -> tuple[Cells, IntArray, Numbers]:
         """Distinct rows in the order of first appearance, where that was, and the number of each row."""

@@ -14,10 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
+from biconsensus.core.compress import column_sizes
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.solvers.counting import Counting
@@ -31,6 +34,8 @@ MANY = 1 << 20
 """Memberships from which threads pay for themselves."""
 SPARSE = 20
 """Steps of a dense product in the time of one step of a sparse one, measured."""
+TURNED = 64
+"""Sets for which dense products take the time in which the matrix is turned for sparse ones."""
 GUARD = 1e-12
 WHOLE = 2**33
 """Sum of whole weights up to which a share of them is exact in 64 bits: quorums have numerators below 10^9 < 2^30."""
@@ -58,7 +63,11 @@ class Ballot:
         self.n_jobs = effective_n_jobs(-1 if n_jobs is None and problem.entries.nnz > MANY else n_jobs)
         self.unit = whole_unit(problem.weights)
         self.weights = problem.weights if self.unit is None else np.rint(problem.weights / self.unit)
-        self.sizes = np.bincount(problem.entries.indices, minlength=problem.shape[1])
+
+    @cached_property
+    def _sizes(self) -> IntArray:
+        """(q,) memberships of each column."""
+        return column_sizes(self.problem.entries)
 
     @cached_property
     def _dense(self) -> Counting:
@@ -70,26 +79,32 @@ class Ballot:
         """Made where it is needed."""
         return SparseVotes(self)
 
-    def _way(self, n_sets: int, reached: float) -> Counting:
-        """The quicker way for sets that reach so many memberships in all; sparse only where that stays small."""
-        nnz = self.problem.entries.nnz
-        return self._sparse if SPARSE * reached <= nnz * n_sets and reached <= max(nnz, MANY) else self._dense
+    def _way(self, n_sets: int, columns: NDArray[Any], weight: float = 1.0) -> Counting:
+        """The quicker way for so many sets with these columns in all; sparse only where what they reach stays small."""
+        nnz, made = self.problem.entries.nnz, "_sparse" in self.__dict__
+        if not made and n_sets < TURNED:
+            return self._dense
+        reached = weight * float(self._sizes[columns].sum())
+        cost = SPARSE * reached + (0 if made else TURNED * nnz)
+        return self._sparse if cost <= n_sets * nnz and reached <= max(nnz, MANY) else self._dense
 
     def vote(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Tally:
         """Rows that join each set of columns, then the columns that join those rows."""
-        way = self._way(len(sets), float(self.sizes[sets.items].sum()))
-        count = way.of_sets(sets, live_rows, live_columns)
+        count = self._way(len(sets), sets.items).of_sets(sets, live_rows, live_columns)
         excess = self.problem.weights[count.columns] * (count.held - float(self.quorum) * count.seen)
         gains = np.bincount(count.which, excess, minlength=len(sets)).astype(np.float64)
         joined = Sets.from_pairs(count.which, count.columns, len(sets))
         return Tally(count.rows, joined, gains, count.n_elements.astype(np.int64))
 
+    def is_too_large(self, columns: BoolArray) -> bool:
+        """Whether no row can hold enough of a set of columns: every row holds fewer than the quorum asks for."""
+        most = float(np.diff(self.problem.entries.indptr).max()) * self.weights.max()
+        return self.problem.unseen is None and bool(most <= self.share(np.asarray(self.weights[columns].sum())))
+
     def first_columns(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
         """Columns that join the rows of each starting candidate: all first votes at once, from the overlaps."""
         in_a_row = self.problem.entries.nnz / max(1, self.problem.shape[0])
-        way = self._way(starts.size, float(self.sizes[starts].sum()) * in_a_row)
-        count = way.of_candidates(starts, live_rows, live_columns)
-        return Sets.from_pairs(count.which, count.columns, starts.size)
+        return self._way(starts.size, starts, in_a_row).of_candidates(starts, live_rows, live_columns)
 
     def share(self, asked: FloatArray, whole: bool = False) -> FloatArray:
         """The votes that more are needed than, of those that were asked; exact where votes are whole numbers."""

@@ -36,5 +36,5 @@ class Counting(Protocol):
     def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
         """Rows that join each set, then the columns that join those rows."""
 
-    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Count:
-        """The rows of each candidate, then the columns that join those rows."""
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""

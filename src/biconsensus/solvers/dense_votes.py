@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SINGLE = 2**24
 """Whole numbers below this are exact in single precision."""
+FEW = 64
+"""Candidates whose rows are looked at together, as dense numbers that fit into the cache."""
 
 
 @dataclass(frozen=True)
@@ -76,33 +78,44 @@ class DenseVotes:
         needed = self._ballot.share(asked).astype(ballots.dtype)
         by_view = None if self._views is None else self._views @ ballots.astype(np.float64)
 
-        def join(block: RowBlock) -> BoolArray:
+        def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
             held = block.held @ ballots
             if by_view is None or block.unseen is None:
                 joined = held > needed
             else:
                 joined = held > self._ballot.share(asked - block.unseen @ by_view)
             joined &= live_rows[block.rows, None]
-            return np.asarray(joined)
+            return joined, joined * block.counts
 
         return self._count(join, live_columns)
 
-    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Count:
-        """The rows of each candidate, then the columns that join those rows."""
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
+        found = [
+            self._of_few(starts[k : k + FEW], live_rows, live_columns, first=k) for k in range(0, starts.size, FEW)
+        ]
+        which, columns = (np.concatenate(parts) for parts in zip(*found))
+        return Sets.from_pairs(which, columns, starts.size)
 
-        def join(block: RowBlock) -> BoolArray:
-            joined = block.held[:, starts].toarray() != 0
-            joined &= live_rows[block.rows, None]
-            return np.asarray(joined)
+    def _of_few(
+        self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray, first: int
+    ) -> tuple[IntArray, NDArray[Any]]:
+        """Pairs of candidates, numbered from the first, and columns that join their rows."""
 
-        return self._count(join, live_columns)
+        def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
+            numbers = block.holding.T[:, starts].toarray()
+            numbers *= block.counts * live_rows[block.rows, None]
+            # the rows are known, and need not be kept
+            return np.zeros((0, starts.size), bool), numbers
 
-    def _count(self, join: Callable[[RowBlock], BoolArray], live_columns: BoolArray) -> Count:
+        count = self._count(join, live_columns)
+        return count.which + first, count.columns
+
+    def _count(self, join: Callable[[RowBlock], tuple[BoolArray, NDArray[Any]]], live_columns: BoolArray) -> Count:
         """The columns that join the rows which joined, in all blocks; sums are taken in the order of the rows."""
 
         def count(block: RowBlock) -> tuple[BoolArray, NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-            joined = join(block)
-            numbers = joined * block.counts
+            joined, numbers = join(block)
             hidden = None if block.unseen is None else block.unseen.T @ numbers.astype(np.float64)
             return joined, block.holding @ numbers, numbers.sum(axis=0), hidden
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.core.compress import mix
+from biconsensus.core.compress import mix, row_hashes
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import BoolArray, IntArray
 from biconsensus.solvers.ballot import Ballot, Tally
@@ -30,20 +30,21 @@ def settle(
 ) -> Sets:
     """Where the votes from sets of columns come to rest; sets that meet go on as one.
 
-    `keep` is called with the sets that did not move, their tally and their places there; sets in `known` need no vote.
+    `keep` is called with the sets that did not move, their tally and their places there; sets in `known`, and
+    the empty one, need no vote.
     """
     place = sets.keys()
     starts: dict[bytes, list[int]] = {}
     for k, key in enumerate(place):
         starts.setdefault(key, []).append(k)
     for _ in range(MAX_STEPS):
-        moving = [key for key in starts if key not in known]
+        moving = [key for key in starts if key and key not in known]
         if not moving:
             break
         tally = ballot.vote(Sets.from_keys(moving), live_rows, live_columns)
         after = tally.columns.keys()
         still = [k for k, key in enumerate(moving) if after[k] == key]
-        if keep is not None:
+        if keep is not None and still:
             keep([moving[k] for k in still], tally, still)
         starts = _moved(starts, {old: new for old, new in zip(moving, after) if old != new})
         for key, own in starts.items():
@@ -69,10 +70,7 @@ def sample_rows(problem: PreferenceMatrix) -> tuple[IntArray, PreferenceMatrix] 
     n_rows, total = problem.shape[0], int(problem.counts.sum())
     if n_rows <= 2 * SAMPLE:
         return None
-    sums = np.add.reduceat(
-        np.append(mix(np.arange(problem.shape[1]))[problem.entries.indices], np.uint64(0)), problem.entries.indptr[:-1]
-    )
-    chance = mix(sums).astype(np.float64) / 2.0**64
+    chance = mix(row_hashes(problem.entries, mix(np.arange(problem.shape[1])))).astype(np.float64) / 2.0**64
     rows = np.flatnonzero(chance * total < SAMPLE * problem.counts)
     unseen = None if problem.unseen is None else csr_array(problem.unseen[rows])
     counts = np.maximum(problem.counts[rows], round(total / SAMPLE))

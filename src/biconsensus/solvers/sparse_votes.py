@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +21,12 @@ class SparseVotes:
     def __init__(self, ballot: Ballot) -> None:
         self._ballot, self._problem = ballot, ballot.problem
         self._counts = self._problem.counts.astype(np.float64)
-        entries = self._problem.entries
-        self._entries = csr_array((np.ones(entries.nnz), entries.indices, entries.indptr), shape=entries.shape)
-
-    @cached_property
-    def _by_column(self) -> csr_array:
-        """(q, r) the transposed entries."""
-        return csr_array(self._entries.T)
+        # both ways to look at the entries share the same ones
+        ones = np.ones(self._problem.entries.nnz)
+        self._entries, self._by_column = (
+            csr_array((ones, way.indices, way.indptr), shape=way.shape)
+            for way in (self._problem.entries, self._problem.by_column)
+        )
 
     def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
         """Rows that join each set, then the columns that join those rows."""
@@ -43,11 +41,13 @@ class SparseVotes:
         joined = (held.data > needed) & live_rows[rows]
         return self._columns(Sets.from_pairs(which[joined], rows[joined], len(sets)), live_columns)
 
-    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Count:
-        """The rows of each candidate, then the columns that join those rows."""
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
         held = csr_array(self._by_column[starts])
         live = live_rows[held.indices]
-        return self._columns(Sets.from_pairs(_sets_of(held)[live], held.indices[live], starts.size), live_columns)
+        rows = Sets.from_pairs(_sets_of(held)[live], held.indices[live], starts.size)
+        count = self._columns(rows, live_columns)
+        return Sets.from_pairs(count.which, count.columns, starts.size)
 
     def _columns(self, rows: Sets, live_columns: BoolArray) -> Count:
         """The columns that join sets of rows."""

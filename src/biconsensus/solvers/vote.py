@@ -141,7 +141,9 @@ class VoteSolver:
             held = self._problem.entries[starts].toarray() != 0
             self._from(self._approach(Sets.from_masks(held & self._columns)), starts + self._columns.size)
         if self._quorum == HALF and self._round < LEADING_ROUNDS:
-            self._from(self._approach(self._leading()), np.array([LEADING]))
+            leading = self._leading()
+            if not self._ballot.is_too_large(leading):
+                self._from(self._approach(Sets.from_masks(leading[None, :])), np.array([LEADING]))
 
     def _sizes_in_sample(self, sample: Ballot) -> IntArray:
         """(q,) live rows of each candidate in the sample."""
@@ -186,8 +188,8 @@ class VoteSolver:
             return self._heavy_rows(number)
         return live[:number]
 
-    def _leading(self) -> Sets:
-        """Start from the leading singular vector of the heaviest live rows, by power iteration."""
+    def _leading(self) -> BoolArray:
+        """(q,) start from the leading singular vector of the heaviest live rows, by power iteration."""
         problem, rows = self._problem, np.sort(self._heavy_rows(HEAVY_ROWS))
         scale = problem.weights / problem.weights.max() * self._columns
         held = problem.entries[rows]
@@ -197,7 +199,7 @@ class VoteSolver:
         for _ in range(10):
             vector = turned @ (counts * (matrix @ vector))
             vector = vector / (vector.max() or 1.0)
-        return Sets.from_masks(np.asarray((vector > 0.5 * vector.max()) & self._columns)[None, :])
+        return np.asarray((vector > 0.5 * vector.max()) & self._columns)
 
 
 def heaviest(counts: IntArray, number: int) -> IntArray:
