@@ -31,7 +31,7 @@ def test_weights_are_for_sources_or_for_candidates():
         ([[0, 1], [2, 3, 0]], [[1, 1], [1, 0], [0, 1], [0, 1]]),  # elements of each source
         (np.array([[1, 1], [1, 0], [0, 1], [0, 1]]), [[1, 1], [1, 0], [0, 1], [0, 1]]),
         (csr_array(np.array([[1, 1], [1, 0], [0, 1], [0, 1]])), [[1, 1], [1, 0], [0, 1], [0, 1]]),
-        ([[1, 1], [1, 0], [0, 1], [0, 1]], [[1, 1], [1, 0], [0, 1], [0, 1]]),  # a mask as nested lists
+        ([[True, True], [True, False], [False, True], [False, True]], [[1, 1], [1, 0], [0, 1], [0, 1]]),
     ],
 )
 def test_what_was_seen_comes_as_lists_of_elements_or_as_a_mask(seen, expected):
@@ -40,6 +40,16 @@ def test_what_was_seen_comes_as_lists_of_elements_or_as_a_mask(seen, expected):
     found = ~pool.unseen.toarray()[pool.inverse]
     assert found.astype(int).tolist() == expected
     assert pool.view_of.tolist() == [0, 0, 1]
+
+
+def test_lists_of_elements_are_no_mask_even_where_they_have_its_shape():
+    pool = bc.Pool.from_groups([[0], [1]], n_elements=2, seen=[[0, 1], [1, 0]])
+    assert pool.unseen is None
+    pool = bc.Pool.from_groups([[0], [1], [1]], n_elements=3, seen=[[0, 1, 2], [0, 0, 1], [2, 1, 1]])
+    assert (~pool.unseen.toarray()[pool.inverse]).astype(int).tolist() == [[1, 1, 0], [1, 1, 1], [1, 0, 1]]
+    assert bc.Pool.from_groups([[0]], n_elements=1, seen=[[True]]).unseen is None
+    assert bc.Pool.from_groups([[]], n_elements=1, seen=[[False]]).seen_sizes.tolist() == [0]
+    assert bc.Pool.from_groups([[0], [0, 1]], n_elements=2, seen=[{0}, {1, 0}]).seen_sizes.tolist() == [1, 2]
 
 
 def test_a_mask_for_each_candidate():
@@ -100,6 +110,7 @@ def test_tied_lists_are_joined_wherever_they_touch():
     rows = pool.join([[0, 1], [2, 3], [1, 2], [5]]).to_matrix().toarray()
     assert (rows[:4] == [1, 1, 1, 1, 0, 0]).all()
     assert rows[4:].tolist() == [[0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]]
+    assert pool.join([[4, 5]]).to_matrix().toarray()[4:].tolist() == [[0, 0, 0, 0, 1, 1]] * 2
 
 
 def test_matrices_of_other_dimensions_and_types_are_refused():

@@ -174,8 +174,9 @@ def _unseen(seen: Any, m: int, n: int, source_of: IntArray, n_sources: int) -> t
     """(m, v) what each view did not see, and the view of each candidate."""
     if seen is None:
         return None, source_of
+    # nested lists are lists of elements, unless they are the rows of a mask
     if isinstance(seen, (list, tuple)) and not (
-        len(seen) == m and np.ndim(seen[0]) == 1 and len(seen[0]) in (n, n_sources)
+        len(seen) == m and np.asarray(seen[0]).dtype == bool and len(seen[0]) in (n, n_sources)
     ):
         mask = np.zeros((m, len(seen)), bool)
         for k, elements in enumerate(seen):
