@@ -50,10 +50,8 @@ class FixedPoint:
             return np.unpackbits(self.rows, count=n_rows).astype(bool)
         return mask_of(self.rows, n_rows)
 
-    def touches(self, rows: BoolArray, columns: BoolArray) -> bool:
-        """Whether it holds any of these rows or columns."""
-        if columns[self.columns].any():
-            return True
+    def has_any(self, rows: BoolArray) -> bool:
+        """Whether it holds any of these rows."""
         if self.rows.dtype == np.uint8:
             return bool((np.packbits(rows) & self.rows).any())
         return bool(rows[self.rows].any())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from fractions import Fraction
 from heapq import heappop, heappush
 
@@ -29,6 +28,8 @@ SORTED_ROWS = 1 << 14
 LEADING_ROUNDS = 32
 """Rounds that start from the singular vector too: later ones have small groups, which candidates find."""
 WELL_SAMPLED = 64
+FEW_POINTS = 64
+"""Memberships of removed rows for each fixed point from which all of these are looked at."""
 LEADING = -1
 
 
@@ -107,19 +108,25 @@ class VoteSolver:
 
     def _forget(self, rows: BoolArray, columns: BoolArray) -> None:
         """Drop the fixed points that hold any of the rows or columns that are gone."""
-        for key in [key for key in self._near(rows, columns) if self._points[key].touches(rows, columns)]:
+        stale = self._with_any(columns)
+        stale |= {key for key in self._near(rows) - stale if self._points[key].has_any(rows)}
+        for key in stale:
             for j in self._points.pop(key).columns.tolist():
                 self._holding[j].discard(key)
             self._unknown[self._starts.pop(key, [])] = True
 
-    def _near(self, rows: BoolArray, columns: BoolArray) -> Iterable[bytes]:
-        """Fixed points that may hold any of these: with a row, a block has a column that holds the row."""
+    def _with_any(self, columns: BoolArray) -> set[bytes]:
+        """Fixed points that hold any of these columns."""
+        return set().union(*(self._holding[j] for j in np.flatnonzero(columns).tolist() if j in self._holding))
+
+    def _near(self, rows: BoolArray) -> set[bytes]:
+        """Fixed points that may hold any of these rows: a block has a column that holds the row."""
         entries, gone = self._problem.entries, np.flatnonzero(rows)
         n_held = int((entries.indptr[gone + 1] - entries.indptr[gone]).sum())
-        if n_held >= len(self._points):
-            return self._points
-        held = np.concatenate([entries[gone].indices, np.flatnonzero(columns)])
-        return set().union(*(self._holding[j] for j in np.unique(held).tolist() if j in self._holding))
+        # where there are few fixed points it is quicker to look at all of them
+        if n_held > FEW_POINTS * len(self._points):
+            return set(self._points)
+        return self._with_any(mask_of(entries[gone].indices, self._columns.size))
 
     def _search(self) -> None:
         """Descend from every start whose fixed point is not known."""
