@@ -4,7 +4,24 @@ OVERWRITTEN = "the first value is always overwritten before it is read"
 SPEED = "decides how fast the answer comes, not which"
 RESHAPE = "NumPy takes every negative size as the one to be found"
 TOGETHER = "both are there or none is; two tests are for type checkers"
+UNSEEN = "pool.unseen is not None and pool.view_of is not None"
+NEVER = "the two are never equal there"
 EQUIVALENT = {
+    f"core/storage.py _pack: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
+    f"core/consensus.py Consensus._shares: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
+    "core/pool.py Pool.seen_sizes: self.unseen is None or self.view_of is None -> "
+    "self.unseen is None and self.view_of is None #1": TOGETHER,
+    "core/pool.py Pool.views: self.unseen is None or self.view_of is None -> "
+    "self.unseen is None and self.view_of is None #1": TOGETHER,
+    "core/consensus.py Consensus.membership: found + added -> found - added #1": (
+        "the entries of the two are apart, and true for any number but zero"
+    ),
+    "core/diagnostics.py diagnose: 0 -> 1 #4": "identical candidates have one size",
+    "core/diagnostics.py source_agreement: 1.0 -> 2.0 #1": "the index of partitions of two elements is the same",
+    "core/diagnostics.py source_agreement: top > 1e-12 -> top >= 1e-12 #1": NEVER,
+    "core/build.py from_labels: 1 -> 2 #1": "only zero is looked at",
+    "core/build.py joined_sets: len(s) > 1 -> len(s) >= 1 #1": "the row of one element is merged with itself again",
+    "core/predict.py predict: 1 -> 2 #3": "of what is asked for, nothing is asked",
     "core/combine.py _of_sources: -1 -> 1 #1": OVERWRITTEN,
     "core/combine.py _of_sources: 1 -> 2 #1": OVERWRITTEN,
     "core/combine.py join: 1 -> 2 #2": RESHAPE,
