@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biconsensus.acontrario import log_binomial_tail, log_excess_tail, log_tests, log_weighted_tail
+from biconsensus.acontrario import log_binomial_tail, log_excess_tail, log_tests, log_tightness, log_weighted_tail
 from biconsensus.errors import InputError
 from biconsensus.estimators.fitting_background import HIT_RULES, Background
 from biconsensus.models import CircleModel, LineModel, VanishingPointModel, segment_hit_probability
@@ -61,6 +61,24 @@ def test_weighted_tail_bounds_what_simulation_gives() -> None:
 def test_weighted_tail_of_equal_weights_is_never_below_the_binomial(n: int, p: float, share: float) -> None:
     k = int(np.ceil(n * (p + (1 - p) * share)))
     assert log_weighted_tail(np.full(n, 3.0), [3.0 * k], [p])[0] >= log_binomial_tail(n, k, p) - 1e-9
+
+
+@pytest.mark.parametrize("codimension", [1, 2, 3])
+def test_tightness_bounds_what_simulation_gives(codimension: int) -> None:
+    # the distance of a hit is below x with probability x^c
+    squares = np.random.default_rng(0).random((400_000, 12)) ** (2 / codimension)
+    means = squares.mean(1)
+    for level in np.quantile(means, [1e-4, 1e-3, 1e-2, 0.1]):
+        seen, bound = (means <= level).mean(), 10 ** (-12 * log_tightness([level], codimension)[0])
+        assert seen <= bound <= 12 * seen
+    assert log_tightness([codimension / (codimension + 2), 0.9], codimension) == pytest.approx([0, 0], abs=1e-4)
+
+
+def test_tightness_of_little_noise_is_the_likelihood_ratio() -> None:
+    sigma = np.array([0.003, 0.01, 0.05])
+    # log of the Gaussian over the uniform density of a distance, on the average
+    ratio = np.log(2 / np.sqrt(2 * np.pi) / sigma) - 0.5
+    assert log_tightness(sigma**2) == pytest.approx(ratio / np.log(10), abs=2e-3)
 
 
 def test_weighted_tail_of_nothing() -> None:

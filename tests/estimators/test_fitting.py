@@ -15,16 +15,19 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biconsensus import MultiModelFitter
+from biconsensus.acontrario import log_tightness
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import InputError, NoConsensusWarning, UnknownNameError
 from biconsensus.estimators.fitting import propose_threshold
 from biconsensus.estimators.fitting_background import Background
-from biconsensus.estimators.fitting_confirm import densest_spot
+from biconsensus.estimators.fitting_confirm import _fitted, densest_spot
 from biconsensus.estimators.fitting_hypotheses import Screened, Trial, propose, screen
+from biconsensus.estimators.fitting_refit import Fit
 from biconsensus.estimators.fitting_rounds import _looked_at
+from biconsensus.estimators.fitting_tally import Remainder
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.sources.sampling import SamplingLaw
+from biconsensus.sources.sampling import SamplingLaw, draw_samples
 
 PAPER = {
     "A": ("line", 5000, 5, 9.4),
@@ -270,6 +273,37 @@ def test_a_round_looks_at_a_bounded_part_of_very_many_hypotheses(
     chosen = _looked_at(screened, np.random.default_rng(1), soft=False)
     assert len(np.unique(chosen)) == pytest.approx(looked_at, abs=1)
     assert len(_looked_at(screened, None, soft=False)) == n_columns
+
+
+@pytest.mark.parametrize(("model", "codimension"), [("line", 1.0), ("plane", 1.0), ("homography", 2.0)])
+def test_codimension_is_that_of_the_model(model: str, codimension: float) -> None:
+    chosen, rng = get_model(model), np.random.default_rng(0)
+    data = rng.random((300, chosen.n_features)) * 100
+    trial = Trial(chosen, 300, np.array([5.0, 10.0]), Background.of(chosen, data, 8192, rng, "background"), 0.0, 0)
+    params = chosen.fit(data[draw_samples(data, chosen.sample_size, 30, rng)])
+    fits = [Fit(theta, 10.0, 10.0) for theta in params[np.isfinite(params).all(1)]]
+    assert _fitted(data, trial, fits).codimension == codimension
+
+
+def test_near_elements_count_more_than_as_many_at_the_edge() -> None:
+    x = np.random.default_rng(0).uniform(-1, 1, (240, 2))
+    along = np.linspace(-1, 1, 40)
+    x[:40], x[40:80] = np.stack([along, 0.5 + 0.0 * along], 1), np.stack([along, -0.5 + 0.0 * along], 1)
+    x[:40, 1] += np.tile([-0.004, 0.004], 20)
+    x[40:80, 1] += np.tile([-0.0095, 0.0095], 20)
+    trial = Trial(
+        LineModel(),
+        240,
+        np.array([0.01]),
+        Background.of(LineModel(), x, 4096, np.random.default_rng(0), "paper"),
+        0.0,
+        2,
+    )
+    panel = _fitted(x, trial, [Fit(np.array([0.0, 1.0, y]), 0.01, 0.01) for y in (-0.5, 0.5)])
+    tight, loose = Remainder(trial, 240).follow(panel).scores()
+    held = panel.hits.sum(0)
+    assert (held >= 40).all()
+    assert tight < loose - 0.8 * 38 * (log_tightness([0.16])[0] - log_tightness([0.9])[0])
 
 
 def test_clouds_end_in_few_rounds() -> None:

@@ -144,7 +144,10 @@ def _witnesses(data: FloatArray, trial: Trial, screened: Screened, groups: list[
 
 
 def _fitted(data: FloatArray, trial: Trial, fits: list[Fit]) -> Panel:
-    """The fitted models at all thresholds below their own, and at their own, which comes last."""
+    """The fitted models at all thresholds below their own, and at their own, which comes last.
+
+    How near their elements lie counts too: that tells two models from one that nearly fits both.
+    """
     pairs = [
         (index, fit.params, float(level))
         for index, fit in enumerate(fits)
@@ -154,13 +157,30 @@ def _fitted(data: FloatArray, trial: Trial, fits: list[Fit]) -> Panel:
         empty = np.empty(0)
         return Panel(csr_array((len(data), 0)), np.empty((0, 0), bool), empty, empty.astype(np.int64), 0)
     params, thresholds = np.array([one[1] for one in pairs]), np.array([one[2] for one in pairs])
+    owner = np.array([one[0] for one in pairs])
+    chance = trial.chance.probability(trial.model, params, thresholds)
+    near = trial.model.residuals(params, data) / thresholds
     return Panel(
-        hits=csr_array((trial.model.residuals(params, data) <= thresholds).astype(np.float64)),
+        hits=csr_array((near <= 1).astype(np.float64)),
         beside=trial.chance.hits(trial.model, params, thresholds),
-        chance=trial.chance.probability(trial.model, params, thresholds),
-        owner=np.array([one[0] for one in pairs]),
+        chance=chance,
+        owner=owner,
         n_groups=len(fits),
+        squares=csr_array(np.where(near <= 1, near, 0.0) ** 2) if trial.weights is None else None,
+        codimension=_codimension(owner, thresholds, chance),
     )
+
+
+def _codimension(owner: IntArray, thresholds: FloatArray, chance: FloatArray) -> float:
+    """The power of the threshold with which hit probabilities grow, over the two largest thresholds of each model.
+
+    It is a number of coordinates, so it is rounded; few background points near a model make it uncertain.
+    """
+    last = np.flatnonzero((owner[1:] == owner[:-1]) & (np.append(owner[2:], -1) != owner[1:])) + 1
+    if not last.size or not chance[last - 1].sum() > 0:
+        return 1.0
+    growth = np.log(chance[last].sum() / chance[last - 1].sum())
+    return float(max(1, round(growth / np.log(thresholds[last] / thresholds[last - 1]).mean())))
 
 
 def densest_spot(data: FloatArray, inside: BoolArray, radius: float) -> BoolArray:

@@ -71,6 +71,8 @@ class Trial:
     """Threshold of members; None where each model has its own."""
     steps: int = 0
     """Steps of local improvement of the hypotheses that pass."""
+    core: float | None = None
+    """Distance up to which hypotheses vote, where that is less than the threshold of members."""
 
     def log_nfa(
         self,
@@ -175,7 +177,7 @@ def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, trial
     scores = _scores(held, params, trial, np.log10(epsilon))
     nfa, used = scores.min(0), trial.thresholds[scores.argmin(0)]
     picked = np.flatnonzero(nfa < np.log10(epsilon))
-    reach = used[picked] if trial.reach is None else np.full(len(picked), trial.reach)
+    reach = used[picked] if trial.reach is None else np.full(len(picked), trial.core or trial.reach)
     improved = _improve(data, params[picked], reach, trial)
     near = (trial.model.residuals(improved, data) if trial.steps else residuals[:, picked]).T
     columns, rows = np.nonzero(near <= reach[:, None])

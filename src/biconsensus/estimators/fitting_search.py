@@ -13,7 +13,7 @@ from biconsensus.estimators.fitting_hypotheses import Hypotheses, Screened, Tria
 from biconsensus.estimators.fitting_paper import confirm_as_paper
 from biconsensus.estimators.fitting_refit import sharpen
 from biconsensus.estimators.fitting_rounds import Found, group
-from biconsensus.estimators.fitting_settings import Settings, positions, thresholds_of
+from biconsensus.estimators.fitting_settings import VOTE, Settings, positions, thresholds_of
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.sources.sampling import samples_needed
 
@@ -35,6 +35,7 @@ class Search:
     ) -> None:
         self.model, self.data, self.settings, self.rng = model, data, settings, rng
         self.thresholds, self.reach = thresholds_of(threshold, model, data, settings.mode)
+        self.core = None if self.reach is None else VOTE * self.reach
         self.n_tested = self.n_kept = self.n_rounds = 0
         self._live, self._attempt = np.ones(len(data), bool), 1
         rule = "paper" if settings.mode == "paper" else settings.hits
@@ -172,4 +173,5 @@ class Search:
             soft,
             self.reach,
             settings.improve,
+            None if soft or literal else self.core,
         )

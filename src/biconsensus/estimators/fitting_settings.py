@@ -21,6 +21,8 @@ from biconsensus.validation import check_choice, check_count, check_finite
 N_THRESHOLDS = 10
 _RANGE = (1e-3, 5e-2)
 FRACTIONS = np.array([0.3, 0.55, 1.0])
+VOTE = 0.55
+"""Hypotheses vote up to this fraction of the threshold: nearer to each other than that, models merge."""
 _PROPOSALS = 15
 
 

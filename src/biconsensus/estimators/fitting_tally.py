@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.acontrario import log_tightness
 from biconsensus.estimators.fitting_hypotheses import Trial
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
@@ -26,6 +27,10 @@ class Panel:
     n_groups: int
     samples: IntArray | None = None
     """(w, b) the elements that determine each, which are not counted; None where any b are left out."""
+    squares: csr_array | None = None
+    """(m, w) squared distances of the elements that count, in thresholds; None where these do not matter."""
+    codimension: float = 1.0
+    """Power of the threshold with which the hit probability grows."""
 
     def reaches(self, index: int) -> tuple[BoolArray, BoolArray]:
         """Elements and background points that the last model of a group hits."""
@@ -62,11 +67,14 @@ class Tally:
         self._panel, self._left = panel, left
         self._held = np.asarray(left.weights @ panel.hits, np.float64)
         self._beside = panel.beside.sum(0)
+        self._squares = np.zeros(len(panel.owner)) if panel.squares is None else panel.squares.sum(0)
 
     def lose(self, gone: IntArray, still: IntArray) -> None:
         """Elements and background points that do not count any more."""
         self._held = self._held - self._left.weights[gone] @ self._panel.hits[gone]
         self._beside = self._beside - self._panel.beside[still].sum(0)
+        if self._panel.squares is not None:
+            self._squares = self._squares - self._panel.squares[gone].sum(0)
 
     def scores(self) -> FloatArray:
         """(g,) log-10 NFA of the best model of each group among what is left."""
@@ -81,5 +89,10 @@ class Tally:
             n_points = float(left.quiet.sum())
             chance = self._beside / max(n_points, 1.0)
         scores = np.full(panel.n_groups, np.inf)
-        np.minimum.at(scores, panel.owner, trial.log_nfa(held, chance, n_points, left.live, own))
+        nfa = trial.log_nfa(held, chance, n_points, left.live, own)
+        if panel.squares is not None:
+            # as for a variance: least squares took as many elements' worth of it as are left out
+            mean = np.maximum(self._squares, 0.0) / np.maximum(held, 1.0)
+            nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, panel.codimension)
+        np.minimum.at(scores, panel.owner, nfa)
         return scores

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from biconsensus.models.least_squares import refine
+from biconsensus.models.least_squares import levenberg_marquardt
 from biconsensus.protocols import FloatArray
 
 
@@ -46,13 +46,11 @@ def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:
     middle = solution[:-1]
     start = np.append(middle, np.sqrt(max(solution[-1] + middle @ middle, 0.0)))
 
-    def errors(theta: FloatArray) -> FloatArray:
-        return np.asarray(np.linalg.norm(unit - theta[:-1], axis=1) - theta[-1], dtype=float)
-
-    def jacobian(theta: FloatArray) -> FloatArray:
+    def system(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         spokes = unit - theta[:-1]
-        length = np.maximum(np.linalg.norm(spokes, axis=1, keepdims=True), 1e-300)
-        return np.hstack([-spokes / length, -np.ones((len(unit), 1))])
+        length = np.sqrt(np.einsum("md,md->m", spokes, spokes))
+        slopes = np.column_stack([spokes / np.maximum(length, 1e-300)[:, None], np.ones(len(unit))])
+        return root[:, 0] * (length - theta[-1]), -root * slopes
 
-    best = refine(errors, start, weights, jacobian)
+    best = levenberg_marquardt(system, np.add, start)
     return np.append(centre + scale * best[:-1], scale * abs(best[-1]))
