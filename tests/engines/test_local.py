@@ -106,10 +106,10 @@ def test_labels_of_any_type_in_any_chunks(rows, cut):
     chunks = [{n: c[:cut] for n, c in columns.items()}, {n: c[cut:] for n, c in columns.items()}]
     chunks = [chunk for chunk in chunks if chunk["c0"].size]
     assert same_pool(pool_from_stream(iter(chunks)), Pool.from_labels(columns))
-    parts = [compress_stream([chunk])[0] for chunk in chunks]
-    merged, (whole, where) = merge_compressed(parts), compress_stream(chunks)
+    parts = [compress_stream([chunk]) for chunk in chunks]
+    merged, (whole, where) = merge_compressed(part for part, _ in parts), compress_stream(chunks)
     assert (merged.counts == whole.counts).all()
-    assert (np.concatenate([merged.locate(chunk) for chunk in chunks]) == where).all()
+    assert (np.concatenate([merged.places_of(part)[rows] for part, rows in parts]) == where).all()
     assert same_pool(merged.pool(where), Pool.from_labels(columns))
 
 
@@ -118,12 +118,14 @@ def test_missing_code():
     assert same_pool(pool_from_stream(iter([table[:1], table[1:]]), missing=9), Pool.from_labels(table, missing=9))
 
 
-def test_locate_knows_its_rows_only():
+def test_places_of_the_rows_of_a_part():
     table = noisy(200)
     found, where = compress_stream([table])
-    assert (found.locate(table) == where).all()
-    assert (found.locate(table.astype(np.int64)) == where).all()
-    assert found.locate(np.array([[77] * 6, [2**40] * 6])).tolist() == [-1, -1]
+    for dtype in (table.dtype, np.int64):
+        part, rows = compress_stream([table[50:].astype(dtype)])
+        assert (found.places_of(part)[rows] == where[50:]).all()
+    strange, _ = compress_stream([np.array([[77] * 6, [2**40] * 6])])
+    assert found.places_of(strange).tolist() == [-1, -1]
     assert found.n_elements == 200
 
 

@@ -71,13 +71,11 @@ class Compressed:
             rows = distinct.inverse[rows]
         return replace(distinct, inverse=rows, ids=None if ids is None else np.asarray(ids))
 
-    def locate(self, chunk: Any) -> Numbers:
-        """(n,) the row of each element of a chunk of labels, -1 where there is none like it."""
+    def places_of(self, part: Compressed) -> Numbers:
+        """(r,) where the rows of a part of the table are among those here, -1 where there is none like it."""
         coder = Coder(self.missing)
         coder.names, coder.texts = self.names, [{label: k for k, label in enumerate(t)} for t in self.texts]
-        if isinstance(chunk, np.ndarray):
-            coder.names = [f"source {k}" for k in range(len(self.names))]
-        cells = coder.cells(chunk)
+        cells = _recoded(part, coder)
         layout = self.cells.layout.joined(cells.layout)
         index = self._index if layout == self.cells.layout else index_of(self.cells, layout)
         return index.number(cells.words(layout))

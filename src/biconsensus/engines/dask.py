@@ -20,6 +20,7 @@ from biconsensus.engines.local import compress_stream
 from biconsensus.engines.rows import Numbers
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
 
+Piece = tuple[Compressed, Numbers]
 FAN_IN = 8
 """Parts that one task of the reduction adds up."""
 
@@ -104,13 +105,15 @@ def compress_distributed(parts: list[Any], client: Any = None, missing: int | No
     """Distinct rows of all partitions, and where each element went."""
     delayed, arrays = dask_module().delayed, dask_module("array")
     pieces = [delayed(_compress)(part, missing) for part in parts]
-    merged, *sizes = persisted([_reduced(pieces, delayed), *(delayed(_size)(piece) for piece in pieces)], client)
-    found, *n_elements = computed([merged, *sizes], client)
+    whole = _reduced([delayed(_distinct)(piece) for piece in pieces], delayed)
+    # kept where they are made, four bytes an element, so that no partition is read a second time
+    whole, *pieces = persisted([whole, *pieces], client)
+    found, n_elements = computed([whole, [delayed(_size)(piece) for piece in pieces]], client)
     if found is None:
         raise InputError("the table has 0 elements (axis 0); at least one is needed.")
     rows = [
-        arrays.from_delayed(delayed(_locate)(part, merged), shape=(size,), dtype=np.int32)
-        for part, size in zip(parts, n_elements)
+        arrays.from_delayed(delayed(_locate)(piece, whole), shape=(size,), dtype=np.int32)
+        for piece, size in zip(pieces, n_elements)
     ]
     return Distributed(found, arrays.concatenate(rows), parts, n_elements)
 
@@ -133,9 +136,15 @@ def _reduced(pieces: list[Any], delayed: Any) -> Any:
     return pieces[0]
 
 
-def _compress(part: Any, missing: int | None) -> Compressed | None:
-    """Distinct rows of one partition; None where it is empty. Threads are Dask's business here."""
-    return compress_stream([_plain(part)], missing=missing, n_jobs=1)[0] if len(part) else None
+def _compress(part: Any, missing: int | None) -> Piece | None:
+    """Distinct rows of one partition, and the row of each element; None where it is empty."""
+    # threads are Dask's business here
+    return compress_stream([_plain(part)], missing=missing, n_jobs=1) if len(part) else None
+
+
+def _distinct(piece: Piece | None) -> Compressed | None:
+    """What is added up of a piece."""
+    return None if piece is None else piece[0]
 
 
 def _merge(pieces: Sequence[Compressed | None]) -> Compressed | None:
@@ -144,14 +153,14 @@ def _merge(pieces: Sequence[Compressed | None]) -> Compressed | None:
     return merge_compressed(present) if present else None
 
 
-def _size(piece: Compressed | None) -> int:
-    """Elements behind a piece."""
-    return 0 if piece is None else piece.n_elements
+def _size(piece: Piece | None) -> int:
+    """Elements of a piece."""
+    return 0 if piece is None else piece[1].size
 
 
-def _locate(part: Any, found: Compressed) -> Numbers:
-    """Row of each element of a partition."""
-    return found.locate(_plain(part)) if len(part) else np.zeros(0, np.int32)
+def _locate(piece: Piece | None, whole: Compressed) -> Numbers:
+    """Row of the whole table of each element of a piece."""
+    return np.zeros(0, np.int32) if piece is None else np.take(whole.places_of(piece[0]), piece[1])
 
 
 def _plain(part: Any) -> Any:
