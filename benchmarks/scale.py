@@ -21,14 +21,15 @@ import numpy as np
 from scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
 from scale_solver import dask_table, solver_table
 
+from biconsensus.free import available
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "scale.md"
 MODE = os.environ.get("BENCH", "")
 SIZES = {"quick": [10**4, 10**5], "full": [10**4, 10**5, 10**6, 10**7, 10**8]}.get(MODE, [10**4, 10**5, 10**6, 10**7])
-ROUNDS = 3
 TIME_LIMIT = 60 if MODE == "quick" else 300
-PEERS = {"louvain": 1600, "usenc": 700}
-"""Peers, and the bytes that each needs for an element."""
+PEERS = {"louvain": 1500, "usenc": 600}
+"""Peers, and the bytes that each needs for an element, measured."""
 NAMES = {
     "biconsensus": "biconsensus",
     "polars": "Polars `group_by`",
@@ -68,9 +69,9 @@ def compare(folder: Path) -> dict[int, dict[str, Result]]:
         write_table(path, m, "int8" if m > 10**7 else "int16")
         names = [name for name in [*CONTENDERS, *PREPARED] if name not in out and fits(name, m)]
         runs: dict[str, list[Result]] = {name: [] for name in names}
-        for k in range(ROUNDS if m <= 10**7 else 1):
+        for k in range(rounds("biconsensus", m)):
             for name in names:
-                if name not in PEERS or k < (3 if m <= 10**5 else 1):
+                if k < rounds(name, m):
                     found = call(name, path)
                     out |= {name} if found is None else set()
                     runs[name] += [] if found is None else [found]
@@ -81,12 +82,20 @@ def compare(folder: Path) -> dict[int, dict[str, Result]]:
     return results
 
 
+def rounds(name: str, m: int) -> int:
+    """Calls of a contender: fewer of what takes long."""
+    if m > 10**7:
+        return 1
+    if name in PEERS and m > 10**5:
+        return 3 if m <= 10**6 else 1
+    return 7 if m <= 10**5 else 5
+
+
 def fits(name: str, m: int) -> bool:
     """Whether there is memory for a contender; above 10^7 the table is mapped, for ours and the plain pass alone."""
     if m > 10**7:
         return name in ("biconsensus", "numpy")
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return m * PEERS.get(name, 0) < free / 2
+    return m * PEERS.get(name, 0) < 0.8 * (available() or 0)
 
 
 def call(name: str, path: Path) -> Result | None:
