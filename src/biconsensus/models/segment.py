@@ -9,14 +9,17 @@ import numpy as np
 
 from biconsensus.models.background import as_probability, box_sides
 from biconsensus.models.least_squares import principal_axes
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import FloatArray, IntArray
+
+_ENDS = 256
 
 
 @dataclass(frozen=True)
 class SegmentModel:
     """Segment between two points; parameters x1, y1, x2, y2.
 
-    A minimal sample spans only part of a longer segment; the refit reaches from the first to the last of its elements.
+    A minimal sample spans only part of a longer segment; the refit reaches from the first to the last of its elements,
+    and ``improve=3`` lets each hypothesis find its ends before it votes.
 
     Examples
     --------
@@ -55,6 +58,18 @@ class SegmentModel:
         along = (data - mean)[weights > 0] @ axes[:, 0]
         return np.concatenate([mean + along.min() * axes[:, 0], mean + along.max() * axes[:, 0]])
 
+    def improve(self, params: FloatArray, data: FloatArray, threshold: float, steps: int = 3) -> FloatArray:
+        """Segments (k, 4) moved to the most meaningful part of their line, and refitted to it, some times."""
+        density = 2 * threshold * len(data) / max(float(np.ptp(data, axis=0).prod()), np.finfo(float).tiny)
+        better = np.array(params)
+        for theta in better:
+            for _ in range(steps):
+                inside = _densest_part(theta, data, threshold, density)
+                if len(inside) <= self.sample_size:
+                    break
+                theta[:] = self.refit(data[inside], np.ones(len(inside)))
+        return better
+
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Area (k,) of the band with round ends over that of the box."""
         length = np.hypot(params[:, 2] - params[:, 0], params[:, 3] - params[:, 1])
@@ -71,6 +86,24 @@ class SegmentModel:
     def draw(self, params: FloatArray, box: FloatArray) -> FloatArray:
         """Both ends of one segment (2, 2)."""
         return np.asarray(params, dtype=float).reshape(2, 2)
+
+
+def _densest_part(theta: FloatArray, data: FloatArray, threshold: float, density: float) -> IntArray:
+    """Elements near the line of one segment, from the first to the last of its most meaningful part.
+
+    A part of length L holds k elements where chance puts `density` L: the likelihood ratio of both Poisson laws.
+    """
+    direction = _directions(theta[None])[0][0]
+    gap = data - theta[:2]
+    near = np.flatnonzero(np.abs(gap @ np.array([-direction[1], direction[0]])) <= threshold)
+    order = near[np.argsort(gap[near] @ direction, kind="stable")]
+    ends = np.unique(np.linspace(0, max(len(order) - 1, 0), min(len(order), _ENDS)).astype(np.int64))
+    places = gap[order[ends]] @ direction
+    chance = density * np.maximum(places[None] - places[:, None], 2 * threshold)
+    count = np.maximum(ends[None] - ends[:, None] + 1, 1)
+    score = np.where(count > chance, count * np.log(count / chance) - count + chance, 0.0)
+    first, last = np.unravel_index(int(np.argmax(np.triu(score, 1))), score.shape) if ends.size else (0, -1)
+    return np.asarray(order[ends[first] : ends[last] + 1] if ends.size else order, np.int64)
 
 
 def _directions(params: FloatArray) -> tuple[FloatArray, FloatArray]:
