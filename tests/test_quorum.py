@@ -14,11 +14,11 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import biconsensus as bc
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Judge, weighted
 from biconsensus.errors import PoolWarning
-from biconsensus.granularity import certainty, contrast, relation, spread
+from biconsensus.granularity import certainty, contrast, effective_numbers, relation
+from biconsensus.judge import FEW_ALIKE, MANY_ALIKE, VARIED, Judge
 from biconsensus.quorum import QUORUMS, QuorumPath, choose
-from biconsensus.walk import retention, walk_groups
+from biconsensus.walk import leading_vectors, retention, walk_groups
 
 
 def runs(data: NDArray[np.float64], low: int, high: int, seed: int = 0, n_runs: int = 12) -> NDArray[np.int_]:
@@ -101,20 +101,55 @@ def test_certainty_is_the_entropy_over_the_other_sources() -> None:
     assert values[sizes == 2] == pytest.approx(1.0)
 
 
-def test_spread_is_zero_for_sources_of_one_granularity() -> None:
-    one = PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 0, 1]]))
-    two = PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 2, 3]]))
-    assert spread(one) == pytest.approx(0.0)
-    assert spread(two) == pytest.approx(np.log(2) / 2)
-    assert Judge.of(one).precision > 0
+def problem_of(*labels: object) -> PreferenceMatrix:
+    return PreferenceMatrix.from_pool(bc.Pool.from_labels([np.asarray(each) for each in labels]))
+
+
+def test_effective_number_of_groups_is_that_of_groups_of_one_size() -> None:
+    assert effective_numbers(problem_of([0, 0, 1, 1], [0, 1, 2, 3], [0, 0, 0, 1])) == pytest.approx([2, 4, 1.6])
+
+
+def test_kind_of_pool_decides_what_counts() -> None:
+    elements = np.arange(60)
+    assert Judge.of(problem_of(elements // 20, elements % 3)).weights == FEW_ALIKE
+    assert Judge.of(problem_of(elements // 5, elements % 12)).weights == MANY_ALIKE
+    assert Judge.of(problem_of(elements // 5, elements % 3)).weights == VARIED
+
+
+def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
+    judge = Judge.of(problem_of(*[np.repeat([0, 1], 30)] * 3))
+    fit = judge.fit(np.arange(2))
+    assert (fit.recall, fit.precision) == pytest.approx((0.5, 0.5))
+    assert (fit.difference, fit.silhouette, fit.retention) == pytest.approx((1, 1, 1))
+    assert judge.score(fit) == pytest.approx(0.5 + 0.375 + 2 + 1 + 0.5)
+    assert judge.fit(np.zeros(2, int)).weighted(VARIED) == 0
 
 
 def test_trivial_candidates_do_not_vote() -> None:
     table = np.column_stack([np.repeat([0, 1], [95, 5]), np.repeat([0, 1], 50)])
-    plain = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
-    sizes = plain.counts @ plain.entries.toarray()
-    assert (weighted(plain).weights[sizes == 95] == 0).all()
-    assert (weighted(plain).weights[sizes == 50] > 0).all()
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
+    sizes = problem.counts @ problem.entries.toarray()
+    weights = Judge.of(problem).problem.weights
+    assert (weights[sizes == 95] == 0).all()
+    assert (weights[sizes == 50] > 0).all()
+
+
+def test_a_group_of_nearly_all_votes_where_most_sources_agree_on_it() -> None:
+    truth = np.repeat([0, 1], [140, 10])
+    other = np.roll(truth, 40)
+    agreed = bc.find_consensus([truth] * 5 + [other] + [truth * 0] * 3, quorum="auto")
+    assert adjusted_rand_score(truth, agreed.labels) == 1.0
+    assert len(agreed) == 2
+    # four of nine are no majority: as in a cleaned pool, only the small group is left
+    few = bc.find_consensus([truth] * 4 + [other] + [truth * 0] * 4, quorum="auto")
+    assert np.flatnonzero(few.labels >= 0).tolist() == list(range(140, 150))
+
+
+def test_unseen_elements_are_neither_inside_nor_outside_a_group_of_nearly_all() -> None:
+    truth = np.repeat([0.0, 1.0], [140, 10])
+    views = [np.where(np.arange(150) % 7 == k, np.nan, truth) for k in range(5)]
+    found = bc.find_consensus(views, quorum="auto")
+    assert adjusted_rand_score(truth, found.labels) == 1.0
 
 
 @pytest.mark.parametrize("n_sources", [4, 10])
@@ -202,3 +237,11 @@ def test_unseen_elements_are_stitched() -> None:
         _, cut = choose(bc.Pool.from_labels(table))
     assert adjusted_rand_score(truth, cut.labels[bc.Pool.from_labels(table).inverse]) > 0.95
     assert len(cut) == 4
+
+
+def test_more_separate_parts_than_groups_wanted() -> None:
+    """Where many eigenvalues are one, the walk still gives the number asked for."""
+    truth = np.repeat(np.arange(25), 8)
+    found = bc.find_consensus([truth] * 6, n_groups=2)
+    assert len(found) == 2
+    assert leading_vectors(np.eye(6), 2).shape == (6, 2)

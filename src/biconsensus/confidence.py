@@ -11,8 +11,9 @@ from scipy.optimize import linear_sum_assignment
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Judge, cut_at
+from biconsensus.cuts import cut_at
 from biconsensus.errors import InputError
+from biconsensus.judge import Fit, Judge
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.validation import check_count
 
@@ -87,7 +88,9 @@ def _grouped(consensus: Consensus, pool: Pool, drawn: IntArray) -> IntArray:
     quorum = Fraction(consensus.settings["quorum"]).limit_denominator(10_000)
     # only distinct sources count for the minimum, and a resample has about two thirds of them
     fewest = max(1, round(consensus.settings["min_candidates"] * 0.63))
-    cut = cut_at(problem, quorum, None, (consensus.settings["min_elements"], fewest), Judge.of(problem))
+    sizes = consensus.settings["min_elements"], fewest
+    # the weights are those of the search already, and nothing is chosen here
+    cut = cut_at(Judge(problem, problem.weights, Fit()), quorum, None, sizes)
     found: IntArray = cut.labels[pool.inverse]
     return found
 

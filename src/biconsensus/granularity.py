@@ -58,8 +58,8 @@ def certainty(problem: PreferenceMatrix, scale: float = CERTAINTY_SCALE) -> Floa
     return result
 
 
-def spread(problem: PreferenceMatrix) -> float:
-    """Standard deviation, over the sources, of the log effective number of groups.
+def effective_numbers(problem: PreferenceMatrix) -> FloatArray:
+    """Effective number of groups of each source: 1 / P(two elements share a candidate of the source).
 
     Parameters
     ----------
@@ -68,23 +68,18 @@ def spread(problem: PreferenceMatrix) -> float:
 
     Returns
     -------
-    float
-        0 for sources of one granularity.
-
-    Notes
-    -----
-    The effective number is 1 / P(two elements share a candidate of the source).
+    (k,) array
+        At least 1; k groups of one size count k.
 
     Examples
     --------
     >>> import biconsensus as bc
     >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 2, 3]]))
-    >>> round(spread(problem), 3)
-    0.347
+    >>> effective_numbers(problem)
+    array([2., 4.])
     """
     _, same = _same_source(problem)
-    known = same[same > 0]
-    return float(np.std(np.log(known))) if known.size else 0.0
+    return np.asarray(1.0 / same[same > 0])
 
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:

@@ -1,7 +1,6 @@
 """The quorum path: groups for every quorum, and the choice of a place on it.
 
-The path is that of the joint method, with candidates weighted by how certain the pool is of them. The choice depends on
-whether the sources are of one granularity or of many, and looks only at the pool, never at the data behind it.
+The path is that of the joint method, candidates weighted by how certain the pool is of them; nothing else is looked at.
 """
 
 from __future__ import annotations
@@ -15,8 +14,9 @@ import numpy as np
 
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Cut, Judge, best_cut, cut_at, joined, large, successors, walked, weighted
+from biconsensus.cuts import Cut, best_cut, cut_at, joined, large, successors, walked
 from biconsensus.errors import MissingDependencyError, PoolWarning
+from biconsensus.judge import GIVEN_NUMBER, Judge
 from biconsensus.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -44,13 +44,16 @@ class QuorumPath:
     (2, 4, 3)
     """
 
-    problem: PreferenceMatrix
-    """The pool, weighted; trivial candidates have weight zero."""
+    judge: Judge
+    """The pool, weighted, and what scores the places."""
     cuts: tuple[Cut, ...]
     min_elements: int
     min_candidates: int
-    judge: Judge
-    """What scores the places."""
+
+    @property
+    def problem(self) -> PreferenceMatrix:
+        """The pool, candidates weighted by certainty, trivial ones by zero."""
+        return self.judge.problem
 
     @classmethod
     def of(
@@ -83,13 +86,12 @@ class QuorumPath:
         -----
         Each place starts from the answer of the one before and from the most frequent rows.
         """
-        plain = PreferenceMatrix.from_pool(pool, weights)
-        problem, judge = weighted(plain), Judge.of(plain)
+        judge = Judge.of(PreferenceMatrix.from_pool(pool, weights))
         sizes = min_elements, min_candidates
         cuts: list[Cut] = []
         for quorum in quorums:
-            cuts.append(cut_at(problem, quorum, cuts[-1].columns if cuts else None, sizes, judge))
-        return cls(problem, tuple(cuts), min_elements, min_candidates, judge)
+            cuts.append(cut_at(judge, quorum, cuts[-1].columns if cuts else None, sizes))
+        return cls(judge, tuple(cuts), min_elements, min_candidates)
 
     @property
     def best(self) -> Cut:
@@ -114,7 +116,7 @@ class QuorumPath:
                 return cut
         finer = [cut.columns for cut in self.cuts if cut.quorum > theta]
         sizes = self.min_elements, self.min_candidates
-        return cut_at(self.problem, theta, finer[-1] if finer else None, sizes, self.judge)
+        return cut_at(self.judge, theta, finer[-1] if finer else None, sizes)
 
     def with_n_groups(self, n_groups: int) -> Cut:
         """The best grouping into so many: a place of the path, a finer one with groups joined, or the walk's own.
@@ -130,10 +132,10 @@ class QuorumPath:
             With a warning where groups are under the minimum sizes, or fewer.
         """
         cuts = [cut for cut in self.cuts if len(cut) == n_groups]
-        cuts += [joined(self.problem, cut, n_groups, self.judge) for cut in self.cuts if len(cut) > n_groups]
+        cuts += [joined(self.judge, cut, n_groups) for cut in self.cuts if len(cut) > n_groups]
         cuts += [cut for cut in [self._direct(n_groups)] if cut is not None]
         # between groupings of one number of groups, what the walk retains told better than the score
-        found = max(cuts, key=lambda cut: cut.retention) if cuts else max(self.cuts, key=len)
+        found = max(cuts, key=lambda cut: cut.fit.weighted(GIVEN_NUMBER)) if cuts else max(self.cuts, key=len)
         if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
             warnings.warn(
                 f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
@@ -148,7 +150,7 @@ class QuorumPath:
         n_rows, n_columns = self.problem.shape
         if not 1 <= n_groups <= min(n_rows, n_columns) or n_columns > MAX_WALK:
             return None
-        return walked(self.problem, self.best.quorum, n_groups, self.judge)
+        return walked(self.judge, self.best.quorum, n_groups)
 
     def to_frame(self) -> pd.DataFrame:
         """One line for each group of each place, for a ribbon or a tree.
@@ -156,8 +158,8 @@ class QuorumPath:
         Returns
         -------
         DataFrame
-            quorum, group, n_elements, gain, parent (group of the next coarser place that holds most of it, -1 for
-            none), lifetime (range of log quorum over which the group lives), score of the place.
+            quorum, group, n_elements, gain, parent (group of the next place that holds most of it, -1 for none),
+            lifetime (range of log quorum over which the group lives), score of the place.
         """
         try:
             import pandas as pd
@@ -231,11 +233,12 @@ def choose(
 
     Notes
     -----
-    Where the sources are of about one granularity, the score of a place is ``recall + precision / 2 + 2 difference``;
-    otherwise ``recall + silhouette + 4 (retention - 1) / (K - 1)``. Recall and precision are the probabilities,
-    above chance, that elements of one candidate share a group and the reverse (`granularity.relation`); difference and
-    silhouette compare co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is
-    what a random walk over elements and candidates keeps inside (`granularity.retention`).
+    The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the
+    granularity of the sources varies; where it does not, ``recall + 3/4 precision + 2 difference + silhouette +
+    retention / 2`` if they see few groups and the silhouette if they see many. Recall and precision are the
+    probabilities, above chance, that elements of one candidate share a group and the reverse (`granularity.relation`);
+    difference and silhouette compare co-occurrences with the own and the nearest other group (`granularity.contrast`);
+    retention is what a random walk over elements and candidates keeps inside (`walk.retention`), above chance.
 
     Examples
     --------

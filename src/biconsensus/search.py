@@ -102,7 +102,7 @@ def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> C
     tries = []
     for quorum in (cut.quorum for cut in path.cuts):
         blocks = _greedy(path.problem, replace(settings, quorum=quorum)).blocks
-        tries.append(finished(path.problem, quorum, blocks, path.cuts[0].columns, path.judge))
+        tries.append(finished(path.judge, quorum, blocks, path.cuts[0].columns))
     wanted = [abs(len(cut) - n_groups) for cut in tries] if n_groups is not None else [0] * len(tries)
     return best_cut([cut for cut, off in zip(tries, wanted) if off == min(wanted)])
 

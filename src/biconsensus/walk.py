@@ -83,11 +83,18 @@ def walk_coordinates(entries: csr_array, counts: IntArray, weights: FloatArray, 
     graph = (spread.T @ (edges * counts[:, None])).toarray()
     scale = 1.0 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
     scale[weights <= 0] = 0.0
-    n = graph.shape[0]
-    _, vectors = eigh(scale[:, None] * graph * scale, subset_by_index=(max(0, n - n_groups), n - 1))
-    found: FloatArray = spread @ (scale[:, None] * vectors)
+    found: FloatArray = spread @ (scale[:, None] * leading_vectors(scale[:, None] * graph * scale, n_groups))
     found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
     return found
+
+
+def leading_vectors(matrix: FloatArray, number: int) -> FloatArray:
+    """(n, k) eigenvectors of the largest eigenvalues of a symmetric matrix."""
+    n = matrix.shape[0]
+    number = min(number, n)
+    _, vectors = eigh(matrix, subset_by_index=(n - number, n - 1))
+    # where more eigenvalues coincide than are asked for, LAPACK may return none of them
+    return np.asarray(vectors if vectors.shape[1] == number else eigh(matrix)[1][:, n - number :])
 
 
 def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_groups: int, seed: Any = 0) -> IntArray:

@@ -1,0 +1,119 @@
+"""How well groups fit a pool, and which kind of fit matters in which kind of pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.core.pool import TRIVIAL_SHARE
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.granularity import certainty, contrast, effective_numbers, relation
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.walk import retention
+
+NARROW = 0.35
+"""Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
+MANY = 10.0
+"""Effective number of groups, in the median over the sources, above which they see many."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a grouping fits a pool, seen in five ways; or how much each of them counts."""
+
+    recall: float = 0.0
+    precision: float = 0.0
+    difference: float = 0.0
+    silhouette: float = 0.0
+    retention: float = 0.0
+    """Share of a random walk that stays in its group: 0 where it does not see the groups, 1 if it never leaves them."""
+
+    def weighted(self, weights: Fit) -> float:
+        """Sum of the five, weighted."""
+        return (
+            self.recall * weights.recall
+            + self.precision * weights.precision
+            + self.difference * weights.difference
+            + self.silhouette * weights.silhouette
+            + self.retention * weights.retention
+        )
+
+
+FEW_ALIKE = Fit(recall=1.0, precision=0.75, difference=2.0, silhouette=1.0, retention=0.5)
+MANY_ALIKE = Fit(silhouette=1.0)
+VARIED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
+GIVEN_NUMBER = Fit(difference=0.25, retention=1.0)
+"""Found by experiment (see the page on the quorum): sources of one granularity that see few groups, or many; sources of
+several granularities; groupings of one given number of groups."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores groupings of the rows of one pool."""
+
+    problem: PreferenceMatrix
+    """The pool, candidates weighted by certainty, trivial ones by zero."""
+    plain: FloatArray
+    """(q,) weights of the columns without certainty."""
+    weights: Fit
+    """How much each part of the fit counts in this kind of pool."""
+
+    @classmethod
+    def of(cls, problem: PreferenceMatrix) -> Judge:
+        """Judge for a pool: sources of one granularity can be met as they are, others only in what they share."""
+        used = np.where(useful(problem), problem.weights, 0.0)
+        problem = replace(problem, weights=used)
+        numbers = effective_numbers(problem)
+        narrow = float(np.std(np.log(numbers))) < NARROW if numbers.size else True
+        many = float(np.median(numbers)) > MANY if numbers.size else False
+        weights = VARIED if not narrow else MANY_ALIKE if many else FEW_ALIKE
+        return cls(replace(problem, weights=used * certainty(problem)), used, weights)
+
+    def fit(self, labels: IntArray) -> Fit:
+        """Fit of a grouping of the rows; nothing for fewer than two groups."""
+        n_groups = int(labels.max(initial=-1)) + 1
+        if n_groups < 2:
+            return Fit()
+        kept = (retention(self.problem, labels) - 1.0) / (n_groups - 1.0)
+        return Fit(*relation(self.problem, labels), *contrast(self.problem, labels, self.plain), kept)
+
+    def score(self, fit: Fit) -> float:
+        """One number; larger is better."""
+        return fit.weighted(self.weights)
+
+
+def useful(problem: PreferenceMatrix) -> BoolArray:
+    """(q,) columns that are neither empty nor hold nearly all that their source saw, unless most sources agree on it.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> pool = bc.Pool.from_labels([[0] * 19 + [1]] * 3 + [[0] * 20])
+    >>> problem = bc.PreferenceMatrix.from_pool(pool)
+    >>> dict(zip((problem.counts @ problem.entries).tolist(), useful(problem).tolist()))
+    {19: True, 1: True, 20: False}
+    """
+    sizes = problem.counts @ problem.entries
+    seen = np.full(sizes.size, float(problem.counts.sum()))
+    if problem.unseen is not None and problem.view is not None:
+        seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.view]
+    found: BoolArray = (sizes > 0) & (sizes < TRIVIAL_SHARE * seen)
+    large = np.flatnonzero((sizes > 0) & ~found)
+    found[large] = _agreed(problem, large)
+    return found
+
+
+def _agreed(problem: PreferenceMatrix, columns: IntArray) -> BoolArray:
+    """(k,) columns for which more than half of the sources leave the same few elements out, by more than half."""
+    held = problem.entries[:, columns].toarray() > 0
+    if problem.unseen is not None and problem.view is not None:
+        held |= problem.unseen[:, problem.view[columns]].toarray() > 0
+    outside = csr_array(~held, dtype=np.float64)
+    shared = (outside.T @ (outside * problem.counts[:, None])).toarray()
+    size = shared.diagonal()
+    alike = 2 * shared > np.maximum(size[:, None] + size[None, :] - shared, 1e-300)
+    sources = (alike.astype(np.float64) @ problem.backers[columns].astype(np.float64)) > 0
+    agreed: BoolArray = 2 * sources.sum(axis=1) > problem.backers.shape[1]
+    return agreed
