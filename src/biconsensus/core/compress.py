@@ -88,9 +88,9 @@ def row_hashes(matrix: csr_array, keys: UIntArray) -> UIntArray:
     step = max(1, MANY * matrix.shape[0] // max(1, matrix.nnz))
     for start in range(0, hashes.size, step):
         indptr = matrix.indptr[start : start + step + 1]
-        cells = keys[matrix.indices[indptr[0] : indptr[-1]]]
+        total = np.zeros(int(indptr[-1] - indptr[0]) + 1, np.uint64)
         with np.errstate(over="ignore"):
-            total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(cells, dtype=np.uint64)])
+            np.cumsum(np.take(keys, matrix.indices[indptr[0] : indptr[-1]]), out=total[1:])
             hashes[start : start + step] = total[indptr[1:] - indptr[0]] - total[indptr[:-1] - indptr[0]]
     return hashes
 

@@ -28,7 +28,7 @@ from biconsensus.solvers.dense_votes import DenseVotes
 from biconsensus.solvers.sets import Sets
 from biconsensus.solvers.sparse_votes import SparseVotes
 
-BLOCK = 1 << 12
+BLOCK = 1 << 14
 """Rows that dense products take together: they fit into the cache."""
 MANY = 1 << 20
 """Memberships from which threads pay for themselves."""

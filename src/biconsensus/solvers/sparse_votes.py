@@ -53,13 +53,13 @@ class SparseVotes:
         """The columns that join sets of rows."""
         inside = rows.matrix(self._counts)
         held = inside @ self._entries
-        held.sort_indices()
         n_elements, which, columns = inside.sum(axis=1), _sets_of(held), held.indices
         seen = n_elements[which]
         if self._problem.unseen is not None and self._problem.view is not None:
             hidden = (inside @ self._problem.unseen).toarray()
             seen = seen - hidden[which, self._problem.view[columns]]
-        joined = (held.data > self._ballot.share(seen, whole=True)) & live_columns[columns]
+        joined = np.flatnonzero((held.data > self._ballot.share(seen, whole=True)) & live_columns[columns])
+        joined = joined[np.lexsort((columns[joined], which[joined]))]
 
         def rows_of(k: int) -> IntArray:
             return np.sort(rows.items[rows.bounds[k] : rows.bounds[k + 1]]).astype(np.int64)
