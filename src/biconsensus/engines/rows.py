@@ -52,6 +52,8 @@ class RowIndex:
         self._rows = np.empty((1024, n_words), np.uint64)
         self._hashes = np.empty(1024, np.uint64)
         self._first = np.empty(1024, np.int64)
+        # room for the rows that others are compared with, kept because new memory is slow
+        self._room = np.empty((0, n_words), np.uint64)
         self._strays: dict[bytes, int] = {}
         self._set_slots(15)
 
@@ -132,7 +134,7 @@ class RowIndex:
         """Store new distinct rows; their numbers."""
         size = self.size + len(rows)
         if size > len(self._rows):
-            room = max(size, 2 * len(self._rows)) - len(self._rows)
+            room = max(size, 4 * len(self._rows)) - len(self._rows)
             self._rows = np.concatenate([self._rows, np.empty((room, self._rows.shape[1]), np.uint64)])
             self._hashes = np.concatenate([self._hashes, np.empty(room, np.uint64)])
             self._first = np.concatenate([self._first, np.empty(room, np.int64)])
@@ -157,7 +159,9 @@ class RowIndex:
 
     def _check(self, numbers: Numbers, words: Words, places: IntArray | int | None) -> None:
         """Compare all rows with those of their numbers; one that differs goes by its content, in place."""
-        known = np.take(self._rows, numbers, axis=0, mode="clip")
+        if len(self._room) < len(words):
+            self._room = np.empty(words.shape, np.uint64)
+        known = np.take(self._rows, numbers, axis=0, mode="clip", out=self._room[: len(words)])
         if np.array_equal(known, words):
             return
         for k in np.flatnonzero((known != words).any(axis=1) & (numbers >= 0)):
