@@ -61,11 +61,14 @@ def clique(
     top = np.ones(held.shape[0]) if n_groups is None else np.append(np.ones(held.shape[0]), n_groups)
     if n_groups is not None and n_groups < 1:
         raise InputError(f"n_groups: got {n_groups}; give 1 or more, or None.")
+    matrix = csr_array(vstack(limits, format="csr"))
+    # HiGHS of SciPy before 1.15 takes 32-bit indices only
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
     found = milp(
         -q,
         integrality=np.ones(q.size),
         bounds=Bounds(0, 1),
-        constraints=LinearConstraint(vstack(limits, format="csr"), -np.inf, top),
+        constraints=LinearConstraint(matrix, -np.inf, top),
         options={"time_limit": time_limit},
     )
     if found.x is None:

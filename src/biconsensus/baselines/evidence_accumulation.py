@@ -61,7 +61,9 @@ def evidence_accumulation(
         tree = scipy_linkage(squareform(distances, checks=False), "single")
     else:
         tree = average_tree(distances, pool.counts[rows])
-    labels[rows] = fcluster(tree, n_groups or _longest_lifetime(tree), "maxclust")
+    wanted = n_groups or _longest_lifetime(tree)
+    # SciPy before 1.15 joins rows that are all equally far apart, even where each was to stay alone
+    labels[rows] = np.arange(rows.size) if wanted == rows.size else fcluster(tree, wanted, "maxclust")
     return to_elements(pool, labels)
 
 
