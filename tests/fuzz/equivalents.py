@@ -21,6 +21,8 @@ EQUIVALENT = {
     "core/diagnostics.py source_agreement: top > 1e-12 -> top >= 1e-12 #1": NEVER,
     "core/build.py from_labels: 1 -> 2 #1": "only zero is looked at",
     "core/build.py joined_sets: len(s) > 1 -> len(s) >= 1 #1": "the row of one element is merged with itself again",
+    "search.py _greedy_cut: 0 -> 1 #1": "the columns of a cut of Algorithm 1 are not read",
+    "search.py _greedy_cut: 0 -> 1 #2": "equal numbers have one minimum",
     "core/predict.py predict: 1 -> 2 #3": "of what is asked for, nothing is asked",
     "core/combine.py _of_sources: -1 -> 1 #1": OVERWRITTEN,
     "core/combine.py _of_sources: 1 -> 2 #1": OVERWRITTEN,

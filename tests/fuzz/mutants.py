@@ -39,6 +39,10 @@ MODULES = [
     "biclustering.py",
     "search.py",
     "solvers/ballot.py",
+    "solvers/dense_votes.py",
+    "solvers/sparse_votes.py",
+    "solvers/sets.py",
+    "solvers/fixed_point.py",
     "solvers/descent.py",
     "solvers/vote.py",
 ]
