@@ -165,9 +165,15 @@ def _tidy(label: Any) -> Any:
 
 
 def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """NaN, None and NA cells."""
+    """NaN, NaT, None and NA cells."""
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":
-        return np.array([v is None or type(v).__name__ == "NAType" or (v != v) is True for v in values], dtype=bool)
+        return np.array([v is None or type(v).__name__ == "NAType" or _is_nan(v) for v in values], dtype=bool)
     return np.zeros(values.size, bool)
+
+
+def _is_nan(label: Any) -> bool:
+    """Whether a label differs from itself, as NaN and NaT do, of Python and of NumPy."""
+    unequal = label != label
+    return isinstance(unequal, (bool, np.bool_)) and bool(unequal)
