@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 from biconsensus.core.pool import Pool
 from biconsensus.engines import numbering
@@ -97,7 +98,7 @@ def test_chunks_may_widen_and_gaps_may_appear_late(small_segments):
 labels = st.one_of(st.none(), st.integers(-1, 3), st.sampled_from(["a", "b", "-", "<x>"]), st.sampled_from([0.5, 2.5]))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(labels, labels), min_size=2, max_size=30), st.integers(1, 29))
 def test_labels_of_any_type_in_any_chunks(rows, cut):
     columns = {f"c{k}": np.array([*[row[k] for row in rows], None], dtype=object)[:-1] for k in range(2)}
