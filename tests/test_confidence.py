@@ -17,7 +17,7 @@ def certain(n_resamples: int) -> float:
 
 def test_unanimous_sources_are_certain() -> None:
     found = bc.find_consensus([[0] * 10 + [1] * 10] * 6)
-    sure = confidence(found, 10)
+    sure = found.confidence(10)
     assert sure.elements == pytest.approx(certain(10))
     assert sure.groups == pytest.approx([certain(10)] * 2)
 

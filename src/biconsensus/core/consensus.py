@@ -19,6 +19,8 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biconsensus.confidence import Confidence
+
 
 @dataclass(frozen=True, eq=False)
 class Bicluster:
@@ -203,6 +205,31 @@ class Consensus:
 
         return predict(self, labels, missing)
 
+    def confidence(self, n_resamples: int = 20, random_state: int | None = 0) -> Confidence:
+        """Probability that each element, and each group, would be found so again with a freshly drawn pool.
+
+        Parameters
+        ----------
+        n_resamples : int
+            Pools drawn from the sources, with replacement.
+        random_state : int or None
+            Seed of the draws.
+
+        Returns
+        -------
+        Confidence
+            `elements`, an array (m,), and `groups`, an array (T,).
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.find_consensus([[0] * 8 + [1] * 8] * 5).confidence().groups.round(2)
+        array([0.88, 0.88])
+        """
+        from biconsensus.confidence import confidence
+
+        return confidence(self, n_resamples, random_state)
+
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
 
@@ -256,13 +283,6 @@ class Consensus:
 
     def _repr_html_(self) -> str:
         """Small table for notebooks."""
-        from html import escape
+        from biconsensus.core.notebook import table_of
 
-        sizes = np.bincount(self.labels[self.labels >= 0], minlength=len(self))
-        rows = "".join(
-            f"<tr><td>{t}</td><td>{sizes[t]}</td><td>{group.size}</td><td>{self.gains[t]:.4g}</td>"
-            f"<td>{self.backing[self.labels == t].mean() if sizes[t] else 0.0:.2f}</td></tr>"
-            for t, group in enumerate(self.candidates[:50])
-        )
-        head = "<tr><th>group</th><th>elements</th><th>candidates</th><th>gain</th><th>mean backing</th></tr>"
-        return f"<p>{escape(repr(self))}</p><table>{head}{rows}</table>"
+        return table_of(self)

@@ -31,8 +31,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         functions of X (and a seed) that return labels. "default" is a diverse pool for unknown data.
     min_elements, min_candidates : int, default=7, 4
         Smallest group: elements, and base clusterings behind it.
-    quorum : float in (0, 1) or "auto", default=0.15
-        Share of the candidates behind a group that must hold an element. 1/2 is a majority; lower merges.
+    quorum : float in (0, 1) or "auto", default="auto"
+        Share of the candidates behind a group that must hold an element: 1/2 is a majority, lower merges.
     method : {"auto", "greedy", "joint"}, default="joint"
         Groups one by one (Algorithm 1 of the paper), or all at once.
     n_groups : int or None, default=None
@@ -95,7 +95,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         *,
         min_elements: int = 7,
         min_candidates: int = 4,
-        quorum: float | str = 0.15,
+        quorum: float | str = "auto",
         method: str = "joint",
         n_groups: int | None = None,
         weights: Any = None,
