@@ -1,0 +1,176 @@
+"""The pools that the accuracy of the automatic quorum is measured on."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.preprocessing import StandardScaler
+
+from biconsensus import datasets
+from biconsensus.errors import BiconsensusWarning
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "experiments"))
+
+QUICK = os.environ.get("BENCH") == "quick"
+DRAWS = range(20, 22 if QUICK else 40)
+"""Draws; those before took part in the choice of the rule, and so did the seeds before the ones used below."""
+MAX_ELEMENTS = 300 if QUICK else 1000
+ENSEMBLES = ("Caltech20", "IS", "MF", "SPF", "Semeion", "VS")
+KINDS = {"k in 2..12": "wide", "k in K-1..K+2": "near", "k in 2..sqrt(m)": "over"}
+
+
+class Case(NamedTuple):
+    """One pool with its truth."""
+
+    family: str
+    name: str
+    table: NDArray[Any]
+    truth: NDArray[Any]
+    peers: Mapping[str, NDArray[Any]] = MappingProxyType({})
+    """Answers of methods that look at the network itself."""
+
+
+def ensembles() -> list[Case]:
+    """Ten columns drawn from pools made by others, many times."""
+    pools = {name: datasets.load_ensemble_pool(name) for name in ENSEMBLES}
+    cases = []
+    for draw in DRAWS:
+        for name, (members, truth) in pools.items():
+            columns = np.random.default_rng([7, draw]).choice(members.shape[1], 10, replace=False)
+            cases.append(Case("ensemble_pools", f"{name} #{draw}", members[:, columns], truth))
+    return cases
+
+
+def points() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
+    """Labelled points, at most MAX_ELEMENTS of each set."""
+    loaders = {"iris": load_iris, "wine": load_wine, "breast 569": load_breast_cancer, "digits": load_digits}
+    sets = {name: loader(return_X_y=True) for name, loader in loaders.items()}
+    sets["breast 699"] = datasets.load_uci("breast")
+    # iris and wine of the collection are the sets above
+    names = [n for n in datasets.names_of("benchmark") if n not in ("other/iris", "uci/wine", "uci/wdbc")]
+    sets |= {name: datasets.load_benchmark(name) for name in (names[::8] if QUICK else names)}
+    for name, (X, truth) in sets.items():
+        X, truth = np.asarray(X, float), np.asarray(truth)
+        kept = np.flatnonzero(np.isfinite(X).all(axis=1))
+        if kept.size > MAX_ELEMENTS:
+            kept = np.sort(np.random.default_rng(0).choice(kept, MAX_ELEMENTS, replace=False))
+        scaled = X.shape[1] > 3 and name != "digits"
+        yield name, StandardScaler().fit_transform(X[kept]) if scaled else X[kept], truth[kept]
+
+
+def k_means() -> list[Case]:
+    """Twenty k-means runs on each set, in three ranges of k, with two seeds."""
+    seeds = (31,) if QUICK else (31, 41)
+    jobs = [(X, truth, f, name, s) for name, X, truth in points() for f in KINDS for s in seeds]
+    return list(Parallel(n_jobs=2)(delayed(_k_means)(*job) for job in jobs))
+
+
+def _k_means(X: NDArray[Any], truth: NDArray[Any], family: str, name: str, seed: int) -> Case:
+    """One pool of k-means runs."""
+    K = np.unique(truth[truth >= 0]).size
+    low, high = {"wide": (2, 12), "near": (max(2, K - 1), K + 2), "over": (2, int(len(X) ** 0.5))}[KINDS[family]]
+    rng = np.random.default_rng([seed, K])
+    runs = [
+        KMeans(
+            int(rng.integers(low, high + 1)), n_init=1, init="random", random_state=int(rng.integers(1 << 31))
+        ).fit_predict(X)
+        for _ in range(20)
+    ]
+    return Case(family, f"{name} #{seed}", np.column_stack(runs), truth)
+
+
+def networks() -> list[Case]:
+    """LFR networks of the benchmark of communities; ten runs each of Louvain, label propagation, Leiden, Infomap."""
+    jobs = [(mixing, seed) for mixing in (0.3, 0.4, 0.5) for seed in range(11, 12 if QUICK else 21)]
+    return list(Parallel(n_jobs=2)(delayed(_network)(*job) for job in jobs))
+
+
+def _network(mixing: float, seed: int) -> Case:
+    """One network with its pool, and what rivals make of it."""
+    import communities
+
+    network, graph, truth = communities.lfr(mixing, seed)
+    runs = [
+        np.asarray(communities.get_algorithm(n)(graph, 100 * seed + k)) for n in communities.POOL for k in range(10)
+    ]
+    peers = {"ECG": communities.ecg(graph), "fast-ensemble": communities.fast_ensemble(network)}
+    return Case(f"LFR {mixing}", f"#{seed}", np.column_stack(runs), np.asarray(truth), peers)
+
+
+def balanced() -> list[Case]:
+    """Pools of the paper's own experiments, balanced around the right number of groups."""
+    makers = [*_uci(), *_perturbed(), *_six_algorithms(), *_motions()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BiconsensusWarning)
+        return list(Parallel(n_jobs=2)(delayed(make)() for make in (makers[::25] if QUICK else makers)))
+
+
+def _uci() -> Iterator[Callable[[], Case]]:
+    """Fig. 6: k-means and spectral clusterings of the UCI sets, several seeds."""
+    import clustering_fig6_uci as fig6
+
+    def make(name: str, seed: int) -> Case:
+        truth, rows = fig6.base(name, seed)
+        table = np.column_stack([row for row in rows if row is not None])
+        return Case("paper, Fig. 6", f"{name} #{seed}", table, np.asarray(truth))
+
+    for name in fig6.SETS:
+        for seed in range(4, 8):
+            yield lambda name=name, seed=seed: make(name, seed)
+
+
+def _perturbed() -> Iterator[Callable[[], Case]]:
+    """Table 3: Infomap on ten perturbed copies; the truth is Infomap's answer on the network itself."""
+    import communities_table3_perturbed as table3
+
+    network = datasets.load_network("polbooks")
+    graph = table3.from_matrix(network.adjacency, network.names)
+    truth = next(iter(table3._references(graph).values()))
+
+    def make(share: float, trial: int) -> Case:
+        rng = np.random.default_rng([trial, round(100 * share)])
+        copies = [table3.perturbed(graph, share, rng) for _ in range(table3.COPIES)]
+        table = np.column_stack([table3.get_algorithm("infomap")(copy, trial) for copy in copies])
+        return Case("paper, Table 3", f"rho {share} #{trial}", table, np.asarray(truth))
+
+    for share in table3.PAPER:
+        for trial in range(10, 20):
+            yield lambda share=share, trial=trial: make(share, trial)
+
+
+def _six_algorithms() -> Iterator[Callable[[], Case]]:
+    """Table 2: six community detections on LFR networks."""
+    import communities_table2_lfr as table2
+
+    def make(kind: Any, seed: int) -> Case:
+        model, truth = table2._fit(kind, seed)
+        table = np.column_stack([result.labels for result in model.results_[: len(table2.COLUMNS) - 1]])
+        return Case("paper, Table 2", f"{kind[0]} nodes, degree {kind[1]} #{seed}", table, np.asarray(truth))
+
+    for kind in table2.NETWORKS:
+        for seed in range(3, 6):
+            yield lambda kind=kind, seed=seed: make(kind, seed)
+
+
+def _motions() -> Iterator[Callable[[], Case]]:
+    """Fig. 7: subspace clusterings of every twelfth sequence of Hopkins 155."""
+    import clustering_fig7_hopkins as fig7
+
+    def make(name: str) -> Case:
+        X, truth = datasets.load_hopkins155(name)
+        base = fig7.subspace_path(X, len(np.unique(truth)), fig7.KAPPAS, affine=True, rho=0.7, random_state=0)
+        return Case("paper, Fig. 7", name, np.column_stack(base), np.unique(truth, return_inverse=True)[1])
+
+    for name in [name for name in datasets.names_of("hopkins155") if name != "dancing"][5::12]:
+        yield lambda name=name: make(name)
