@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import json
 import os
 import resource
@@ -26,7 +27,7 @@ from mutant_code import Loader, put_in
 from mutations import PACKAGE, ROOT, Mutant
 
 OPTIONS = ["-q", "--no-header", "--assert=plain", "-o", "addopts=", "-p", "no:cacheprovider", "--timeout=0"]
-SLOW = 3.0
+SLOW = 2.0
 """Tests that take longer (seconds of CPU) are run only for lines that no quicker test reaches."""
 LEAST_SECONDS, TIMES = 10, 5
 """A mutant may take so many seconds of CPU, and so many times what its tests take without it."""
@@ -116,6 +117,8 @@ class Runner:
             os.waitpid(in_a_fork(lambda: self._measure(session.items), folder), 0)
             self.baseline = Baseline.read(self.path)
             items = {item.nodeid: item for item in session.items}
+            gc.collect()
+            gc.freeze()  # what the children share with this process is not copied by their collections
             tasks = ((mutant, *self._task(mutant, tree, items)) for mutant, tree in self.chosen)
             in_parallel(tasks, folder, self.jobs, self._note)
         return True

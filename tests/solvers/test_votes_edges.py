@@ -16,7 +16,7 @@ from biconsensus.solvers import ballot, vote
 from biconsensus.solvers.ballot import Ballot
 from biconsensus.solvers.dense_votes import DenseVotes
 from biconsensus.solvers.fixed_point import FixedPoint
-from biconsensus.solvers.sets import Sets
+from biconsensus.solvers.sets import Sets, set_of
 from biconsensus.solvers.sparse_votes import SparseVotes
 from biconsensus.solvers.vote import VoteSolver, heaviest
 
@@ -224,6 +224,31 @@ def test_rows_are_starts_where_there_are_few(monkeypatch: pytest.MonkeyPatch) ->
     solver.load(problem_of(planted([(3, 3), (2, 2)])), Fraction(1, 3))
     solver.best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
     assert sorted(starts) == [0, 1, 2, 3, 4]
+
+
+def test_a_row_starts_from_the_columns_that_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: dict[int, list[int]] = {}
+    original = VoteSolver._from
+
+    def note(self: VoteSolver, sets: Sets, who: np.ndarray) -> None:
+        begun.update(zip(who.tolist(), map(list, map(set_of, sets.keys()))))
+        original(self, sets, who)
+
+    monkeypatch.setattr(VoteSolver, "_from", note)
+    matrix = planted([(3, 3), (2, 2)])
+    matrix[0, 4] = True
+    solved(matrix).best_block(np.ones(5, bool), np.array([True, True, True, True, False]), 1, 1)
+    # column 4 is dead; rows are numbered after the five columns
+    assert [begun[k] for k in range(5, 10)] == [[0, 1, 2]] * 3 + [[3]] * 2
+    assert [begun[k] for k in range(4)] == [[0, 1, 2]] * 3 + [[3]]
+    assert begun[-1] == [0, 1, 2]
+
+
+def test_no_set_is_too_large_for_a_row_that_holds_all_of_it() -> None:
+    votes = Ballot(problem_of(np.ones((2, 2), bool), weights=np.array([1.0, 3.0])), HALF)
+    assert not votes.is_too_large(np.ones(2, bool))
+    heavy = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([2.0, 3.0, 4.0])), HALF)
+    assert [heavy.is_too_large(np.arange(3) < k) for k in (1, 2, 3)] == [False, False, True]  # 4 of 2, 5, 9
 
 
 def test_the_heaviest_rows_of_many() -> None:
