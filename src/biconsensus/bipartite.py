@@ -14,6 +14,8 @@ from biconsensus.protocols import FloatArray, IntArray
 
 CHUNK = 10_000_000
 """Scores of rows in groups that are held at once."""
+DENSE = 2_000_000
+"""Rows x columns up to which overlaps are counted in a dense matrix: many small sparse products cost far more."""
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 
@@ -101,8 +103,17 @@ class Votes:
         scores: FloatArray = self.praise[:, None] * held - self.tolls[:, None] * asked
         return scores
 
+    @cached_property
+    def dense(self) -> FloatArray | None:
+        """(r, q) entries where they are few and binary, so that sums are whole numbers in any order."""
+        small = self.entries.shape[0] * self.entries.shape[1] <= DENSE
+        return self.entries.toarray() if small and bool((self.entries.data == 1).all()) else None
+
     def overlaps(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """(k, k) elements that each two of these columns share inside these rows."""
+        if self.dense is not None:
+            held = self.dense[np.ix_(rows, columns)]
+            return np.asarray((held * self.problem.counts[rows, None]).T @ held)
         inner = self.entries[rows]
         weighted = inner.copy()
         weighted.data = weighted.data * np.repeat(self.problem.counts[rows], np.diff(weighted.indptr))
