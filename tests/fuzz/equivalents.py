@@ -21,6 +21,13 @@ EQUIVALENT = {
     "core/diagnostics.py source_agreement: top > 1e-12 -> top >= 1e-12 #1": NEVER,
     "core/build.py from_labels: 1 -> 2 #1": "only zero is looked at",
     "core/build.py joined_sets: len(s) > 1 -> len(s) >= 1 #1": "the row of one element is merged with itself again",
+    "solvers/vote.py VoteSolver._clear: 1 -> 2 #1": "a place that nothing reads",
+    "solvers/ballot.py Ballot._way: TURNED * nnz -> TURNED // nnz #1": SPEED,
+    "solvers/vote.py VoteSolver.load: 0 -> 1 #4": "the first search sets the sizes again",
+    "solvers/vote.py VoteSolver.load: 0 -> 1 #5": "the first search sets the sizes again",
+    "solvers/vote.py VoteSolver._near: n_held > FEW_POINTS * len(self._points) -> "
+    "n_held >= FEW_POINTS * len(self._points) #1": SPEED,
+    "solvers/vote.py VoteSolver._near: gone + 1 -> gone - 1 #1": SPEED,
     "search.py _greedy_cut: 0 -> 1 #1": "the columns of a cut of Algorithm 1 are not read",
     "search.py _greedy_cut: 0 -> 1 #2": "equal numbers have one minimum",
     "core/predict.py predict: 1 -> 2 #3": "of what is asked for, nothing is asked",

@@ -226,6 +226,21 @@ def test_rows_are_starts_where_there_are_few(monkeypatch: pytest.MonkeyPatch) ->
     assert sorted(starts) == [0, 1, 2, 3, 4]
 
 
+def test_the_singular_vector_is_a_start_of_the_first_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vote, "LEADING_ROUNDS", 2)
+    asked = []
+    original = VoteSolver._leading
+    monkeypatch.setattr(VoteSolver, "_leading", lambda self: (asked.append(self._round), original(self))[1])
+    solver = solved(planted([(6, 4), (5, 4), (4, 4), (3, 3)]))
+    rows, columns = np.ones(18, bool), np.ones(15, bool)
+    for gain in (12.0, 10.0, 8.0, 4.5):
+        block = solver.best_block(rows, columns, 1, 1)
+        assert block is not None
+        assert block.gain == gain
+        rows, columns = rows & ~block.rows, columns & ~block.columns
+    assert asked == [0, 1]
+
+
 def test_a_row_starts_from_the_columns_that_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: dict[int, list[int]] = {}
     original = VoteSolver._from
