@@ -62,7 +62,7 @@ def run(out: Path, quick: bool) -> Section:
     header += ["misclassified %", "true models %", "J-linkage %", "kept %", "seconds"]
     tables = [Table(f"Recall in per cent, mean of {n_runs} seeds (J-linkage: fewer).", header, rows)]
     if not quick:
-        tables.append(others(3))
+        tables.append(others(2))
     return Section(
         "Fig. 12: lines and circles",
         TEXT.strip(),
