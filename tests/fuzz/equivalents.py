@@ -28,6 +28,50 @@ EQUIVALENT = {
     "solvers/vote.py VoteSolver._near: n_held > FEW_POINTS * len(self._points) -> "
     "n_held >= FEW_POINTS * len(self._points) #1": SPEED,
     "solvers/vote.py VoteSolver._near: gone + 1 -> gone - 1 #1": SPEED,
+    "solvers/sparse_votes.py SparseVotes._columns: self._problem.unseen is not None and self._problem.view is not None"
+    " -> self._problem.unseen is not None or self._problem.view is not None #1": TOGETHER,
+    "solvers/dense_votes.py DenseVotes.__init__: self._problem.unseen is not None and self._problem.view is not None"
+    " -> self._problem.unseen is not None or self._problem.view is not None #1": TOGETHER,
+    "solvers/dense_votes.py DenseVotes._count: self._problem.view is not None and self._views is not None -> "
+    "self._problem.view is not None or self._views is not None #1": TOGETHER,
+    "solvers/dense_votes.py DenseVotes.of_sets.join: by_view is None or block.unseen is None -> "
+    "by_view is None and block.unseen is None #1": TOGETHER,
+    "solvers/dense_votes.py DenseVotes.__init__: self._problem.counts.sum() < SINGLE -> "
+    "self._problem.counts.sum() <= SINGLE #1": "2^24 itself is exact too",
+    "solvers/dense_votes.py DenseVotes.__init__: ballot.weights.sum() < SINGLE -> ballot.weights.sum() <= SINGLE #1": (
+        "2^24 itself is exact too"
+    ),
+    "solvers/dense_votes.py DenseVotes._of_few.join: 0 -> 1 #1": "the rows of candidates are not read",
+    "solvers/ballot.py Ballot.first_columns: 1 -> 2 #1": SPEED,
+    "solvers/vote.py VoteSolver._keep: not key or not rows.size -> not key and (not rows.size) #1": (
+        "columns that join have rows, and empty sets do not get here"
+    ),
+    "solvers/vote.py VoteSolver._search: self._sizes_in_sample(self._coarse)[fresh] >= WELL_SAMPLED -> "
+    "self._sizes_in_sample(self._coarse)[fresh] > WELL_SAMPLED #1": SPEED,
+    "solvers/vote.py VoteSolver._search: False -> True #1": SPEED,
+    "solvers/vote.py VoteSolver._leading: problem.weights / problem.weights.max() -> "
+    "problem.weights * problem.weights.max() #1": "the vector is scaled again",
+    "solvers/sets.py Sets.from_pairs: False -> True #1": SPEED,
+    "solvers/descent.py sample_rows: chance * total < SAMPLE * problem.counts -> "
+    "chance * total <= SAMPLE * problem.counts #1": NEVER,
+    "core/preference.py : 16 -> 17 #1": SPEED,
+    "core/preference.py : 1 -> 2 #2": SPEED,
+    "core/preference.py _distinct_columns: 24 -> 25 #1": SPEED,
+    "core/preference.py _distinct_columns: mix(np.arange(PROBE)) >> np.uint64(24) -> "
+    "mix(np.arange(PROBE)) << np.uint64(24) #1": SPEED,
+    "core/preference.py _distinct_columns: (np.diff(start[order]) != 0) | (np.diff(sizes[order]) != 0) -> "
+    "(np.diff(start[order]) != 0) & (np.diff(sizes[order]) != 0) #1": SPEED,
+    "core/compress.py : 1 -> 2 #1": SPEED,
+    "core/compress.py : 20 -> 21 #1": SPEED,
+    "core/compress.py : 1 << 20 -> 1 >> 20 #1": SPEED,
+    "core/encode.py : 2 -> 3 #1": "a code that nothing else has",
+    "core/encode.py Column.codes: 1 -> 2 #3": "a place that nothing reads",
+    "core/encode.py _distinct: 1000 -> 1001 #1": SPEED,
+    "core/encode.py _distinct: 4 -> 5 #1": SPEED,
+    "core/encode.py _distinct: int(cells.max()) - low > 4 * cells.size + 1000 -> "
+    "int(cells.max()) - low >= 4 * cells.size + 1000 #1": SPEED,
+    "core/encode.py _distinct: 4 * cells.size + 1000 -> 4 * cells.size - 1000 #1": SPEED,
+    "core/encode.py _distinct: 4 * cells.size -> 4 // cells.size #1": SPEED,
     "search.py _greedy_cut: 0 -> 1 #1": "the columns of a cut of Algorithm 1 are not read",
     "search.py _greedy_cut: 0 -> 1 #2": "equal numbers have one minimum",
     "core/predict.py predict: 1 -> 2 #3": "of what is asked for, nothing is asked",
@@ -35,14 +79,6 @@ EQUIVALENT = {
     "core/combine.py _of_sources: 1 -> 2 #1": OVERWRITTEN,
     "core/combine.py join: 1 -> 2 #2": RESHAPE,
     "core/combine.py join: 1 -> 2 #4": RESHAPE,
-    "core/encode.py number_values: 0 -> 1 #1": "the lowest value is added again to whatever it was subtracted from",
-    "core/encode.py number_values: 0 -> 1 #2": SPEED,
-    "core/encode.py number_values: 4 -> 5 #1": SPEED,
-    "core/encode.py number_values: 1000 -> 1001 #1": SPEED,
-    "core/encode.py number_values: 4 * cells.size -> 4 // cells.size #1": SPEED,
-    "core/encode.py number_values: 4 * cells.size + 1000 -> 4 * cells.size - 1000 #1": SPEED,
-    "core/encode.py number_values: int(kept.max(initial=0)) - low > 4 * cells.size + 1000 -> "
-    "int(kept.max(initial=0)) - low >= 4 * cells.size + 1000 #1": SPEED,
     "core/combine.py _views_of: pool.unseen is None or pool.view_of is None -> "
     "pool.unseen is None and pool.view_of is None #1": TOGETHER,
     "core/preference.py PreferenceMatrix.seen: self.unseen is None or self.view is None -> "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.solvers import ballot, vote
 from biconsensus.solvers.ballot import Ballot
 from biconsensus.solvers.dense_votes import DenseVotes
-from biconsensus.solvers.fixed_point import FixedPoint
+from biconsensus.solvers.fixed_point import FixedPoint, Preference
 from biconsensus.solvers.sets import Sets, set_of
 from biconsensus.solvers.sparse_votes import SparseVotes
 from biconsensus.solvers.vote import VoteSolver, heaviest
@@ -156,6 +157,32 @@ def test_fixed_points_are_stored_the_shorter_way() -> None:
     assert FixedPoint.of(key, np.array([3]), 32, 1.0, 1, 1).rows.dtype == np.uint8
 
 
+def test_fixed_points_are_preferred_by_gain_elements_sources_first_row_and_columns() -> None:
+    def rank(gain: float, elements: int, sources: int, first: int, columns: list[int]) -> Preference:
+        key = np.array(columns, ">i4").tobytes()
+        return FixedPoint.of(key, np.array([first, 9]), 10, gain, elements, sources).preference
+
+    best_first = [
+        rank(2.0, 1, 1, 9, [9]),
+        rank(1.0, 6, 1, 9, [9]),
+        rank(1.0, 5, 4, 9, [9]),
+        rank(1.0, 5, 3, 1, [9]),
+        rank(1.0, 5, 3, 2, [1]),
+        rank(1.0, 5, 3, 2, [1, 3]),
+        rank(1.0, 5, 3, 2, [2]),
+        rank(0.5, 9, 9, 0, [0]),
+    ]
+    assert all(better < worse for better, worse in pairwise(best_first))
+
+
+def test_real_weights_are_compared_in_double_precision() -> None:
+    problem = problem_of(np.eye(2, dtype=bool), weights=np.array([1.0, 1.0 + 1e-9]))
+    votes = Ballot(problem, HALF, n_jobs=1)
+    every = np.ones(2, bool), np.ones(2, bool)
+    for way in (DenseVotes(votes, 2), SparseVotes(votes)):
+        assert way.of_sets(Sets.from_masks(np.ones((1, 2), bool)), *every).rows(0).tolist() == [1]
+
+
 def solved(matrix: np.ndarray, **parts: np.ndarray) -> VoteSolver:
     solver = VoteSolver(n_jobs=1)
     solver.load(problem_of(matrix, **parts), HALF)
@@ -272,3 +299,9 @@ def test_the_heaviest_rows_of_many() -> None:
     assert heaviest(counts, 1).tolist() == [4]
     assert heaviest(counts, 3).tolist() == [4, 0, 2, 3]
     assert heaviest(counts, 5).tolist() == [4, 0, 2, 3, 1, 5]
+    many = np.random.default_rng(0).integers(1, 40, 200)
+    for number in range(1, 200, 7):
+        found = heaviest(many, number)
+        least = np.sort(many)[-number]
+        assert sorted(found.tolist()) == np.flatnonzero(many >= least).tolist()
+        assert (np.diff(many[found]) <= 0).all()
