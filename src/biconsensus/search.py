@@ -17,7 +17,7 @@ from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import InputError, NoConsensusWarning
 from biconsensus.memory import check_solver_memory
-from biconsensus.protocols import FloatArray, Solver
+from biconsensus.protocols import Block, FloatArray, Solver
 from biconsensus.solvers import get_solver
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ def _result(
     """Consensus over the pool as it was given, in the scale of its weights; warned about where it is empty."""
     order = np.argsort([-block.gain for block in found.blocks], kind="stable")
     blocks = [found.blocks[k] for k in order]
-    members = np.stack([block.rows for block in blocks], axis=1) if blocks else np.zeros((problem.shape[0], 0), bool)
     gains = np.array([block.gain for block in blocks], dtype=np.float64)
     loss = 2 * (1 - float(settings.quorum)) * problem.norm - 2 * float(gains.sum())
     with np.errstate(over="ignore"):
@@ -129,7 +128,7 @@ def _result(
     result = Consensus(
         pool=given,
         row_of=joined.inverse,
-        members=csr_array(members),
+        members=_members(blocks, problem.shape[0]),
         candidates=tuple(np.flatnonzero(block.columns[problem.members]) for block in blocks),
         gains=gains,
         objective=loss,
@@ -151,6 +150,14 @@ def _power(weights: FloatArray) -> int:
     # the smallest weight must not vanish where weights differ by hundreds of orders of magnitude
     most = int(np.frexp(weights[weights > 0].min())[1]) - np.finfo(np.float64).minexp
     return min(int(np.frexp(top)[1]), most)
+
+
+def _members(blocks: list[Block], n_rows: int) -> csr_array:
+    """(r, T) bool: the groups of each row; never dense, because there may be very many of both."""
+    rows = [np.flatnonzero(block.rows) for block in blocks]
+    groups = np.repeat(np.arange(len(blocks)), [own.size for own in rows])
+    inside = np.concatenate([np.zeros(0, np.int64), *rows])
+    return csr_array((np.ones(inside.size, bool), (inside, groups)), shape=(n_rows, len(blocks)))
 
 
 def _used_weights(weights: FloatArray, problem: PreferenceMatrix) -> FloatArray:

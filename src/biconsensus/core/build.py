@@ -50,6 +50,7 @@ def from_labels(
     widths = [len(groups) for groups in coded]
     check_not_empty(inverse.size, sum(widths))
     source_of = np.repeat(np.arange(len(columns)), widths)
+    views = _views(csr_array(codes == UNSEEN), source_of)
     return {
         "rows": _memberships(codes, widths),
         "inverse": inverse,
@@ -58,7 +59,7 @@ def from_labels(
         "weights": _label_weights(weights, source_of, len(columns)),
         "names": tuple(f"{name}: {group}" for name, groups in zip(names, coded) for group in groups),
         "ids": _check_ids(index if ids is None else ids, inverse.size),
-        **_views(csr_array(codes == UNSEEN), source_of),
+        **views,
     }
 
 
@@ -66,8 +67,9 @@ def _memberships(codes: NDArray[np.int32], widths: list[int]) -> csr_array:
     """(r, n) ones where row i has group j, from group numbers within each grouping."""
     offsets = np.concatenate([[0], np.cumsum(widths)])
     n_rows, n_sources = codes.shape
-    columns = codes + offsets[:-1].astype(np.int32)
     inside = codes >= 0
+    # in place: the codes are not looked at again, and a copy would be as large as the rows
+    columns = np.add(codes, offsets[:-1].astype(np.int32), out=codes)
     if inside.all():
         indices, indptr = columns.ravel(), np.arange(0, codes.size + 1, n_sources)
     else:

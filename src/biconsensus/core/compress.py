@@ -77,6 +77,14 @@ def count_numbers(numbers: NDArray[Any], size: int) -> IntArray:
     return counts
 
 
+def gather(values: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
+    """(m,) the value of each number, some at a time: NumPy takes a copy of the numbers in 64 bits."""
+    taken = np.empty(numbers.size, values.dtype)
+    for start in range(0, numbers.size, MANY):
+        taken[start : start + MANY] = np.take(values, numbers[start : start + MANY])
+    return taken
+
+
 def column_sizes(matrix: csr_array) -> IntArray:
     """(q,) stored values in each column."""
     return count_numbers(matrix.indices, matrix.shape[1])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus.core.compress import gather
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
@@ -122,7 +123,7 @@ class Consensus:
         if self.settings.get("overlap"):
             labels = self._backed_most()
         else:
-            labels = np.take(self._row_labels, self.row_of)
+            labels = gather(self._row_labels, self.row_of)
         if self.settings.get("unassigned") == "nearest" and len(self):
             left = np.flatnonzero(labels < 0)
             labels[left] = self._nearest[self.pool.inverse[left]]

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.core import build, combine
 from biconsensus.core.build import Provenance
-from biconsensus.core.compress import group_rows
+from biconsensus.core.compress import count_numbers, group_rows
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.validation import check_not_empty
@@ -183,7 +183,7 @@ class Pool:
     @property
     def counts(self) -> IntArray:
         """(r,) number of elements that share each distinct row."""
-        return np.bincount(self.inverse, minlength=self.rows.shape[0])
+        return count_numbers(self.inverse, self.rows.shape[0])
 
     @property
     def binary(self) -> bool:

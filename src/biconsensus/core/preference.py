@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.core.compress import column_sizes, count_numbers, group_rows, mix
+from biconsensus.core.compress import column_sizes, group_rows, mix
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -108,20 +108,13 @@ class PreferenceMatrix:
         backers.sum_duplicates()
         return cls(
             entries=pool.rows if first.size == members.size else csr_array(pool.rows[:, first]),
-            counts=_counts(pool),
+            counts=pool.counts,
             weights=summed,
             members=members,
             backers=backers.astype(bool),
             unseen=unseen,
             view=None if unseen is None else view[first],
         )
-
-
-def _counts(pool: Pool) -> IntArray:
-    """(r,) elements of each row: counted here where the pool lists its elements, else as it says."""
-    if pool.inverse.size == pool.shape[0]:
-        return count_numbers(pool.inverse, pool.rows.shape[0])
-    return pool.counts
 
 
 def _distinct_columns(rows: csr_array, view: IntArray) -> tuple[IntArray, IntArray]:
