@@ -72,7 +72,9 @@ class HomographyModel:
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Symmetric transfer errors (m, k) of correspondences (m, 4)."""
         maps = params.reshape(-1, 3, 3)
-        back = adjugate(maps) * np.sign(np.linalg.det(maps))[:, None, None]
+        with np.errstate(invalid="ignore"):  # NaN stands for no model, and stays NaN
+            sides = np.sign(np.linalg.det(maps))
+        back = adjugate(maps) * sides[:, None, None]
         error = _squared_transfer(maps, data[:, :2], data[:, 2:])
         error += _squared_transfer(back, data[:, 2:], data[:, :2])
         error /= 2

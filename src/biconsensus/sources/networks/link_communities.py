@@ -47,10 +47,9 @@ def link_communities(graph: Graph, seed: int = 0, *, min_edges: int = 2) -> csr_
     """
     sources, targets, _ = graph.edges()
     first, second, similarity = _edge_pairs(graph)
-    # 2 - similarity: the tree would take a distance of zero for no edge
-    tree = minimum_spanning_tree(
-        csr_array((2.0 - similarity, (first, second)), shape=(sources.size, sources.size))
-    ).tocoo()
+    # 2 - similarity: the tree would take a distance of zero for no edge; SciPy before 1.15 takes 32-bit indices only
+    pairs = first.astype(np.int32), second.astype(np.int32)
+    tree = minimum_spanning_tree(csr_array((2.0 - similarity, pairs), shape=(sources.size, sources.size))).tocoo()
     order = np.argsort(tree.data, kind="stable")
     merges = [(int(tree.row[k]), int(tree.col[k]), float(tree.data[k])) for k in order]
     edge_labels = _densest_cut(merges, sources, targets)
