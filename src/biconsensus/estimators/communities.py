@@ -21,6 +21,7 @@ from biconsensus.estimators.communities_graph import (
 )
 from biconsensus.estimators.communities_output import CommunityOutput
 from biconsensus.estimators.communities_pool import View, pool_of, smallest_group, typical_votes
+from biconsensus.estimators.communities_quorum import likeliest_quorum
 from biconsensus.estimators.communities_runs import n_second_runs, second_settings, settings_of
 from biconsensus.estimators.communities_second import weighed_by_pool
 from biconsensus.find import find_consensus
@@ -48,7 +49,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         Weight of the communities of a run: all the same, a smooth increasing function of the modularity of the run,
         or what a function of the graph and the labels returns.
     quorum : float in (0, 1), or "auto"
-        Share of agreement that a community needs.
+        Share of agreement that a community needs; "auto" takes the one whose communities make the network most likely.
     method : {"auto", "joint", "greedy"}
         How groups are found; "auto" is all at once, or Algorithm 1 where communities may overlap.
     min_elements : int, optional
@@ -240,12 +241,17 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     def _agree(self, together: list[list[int]] | None) -> Consensus:
         """Consensus of the pool, with left-over nodes placed as asked."""
         overlap = bool(self.overlap)
+        elements = smallest_group(self.pool_) if self.min_elements is None else self.min_elements
+        votes = min(4, typical_votes(self.pool_)) if self.min_candidates is None else self.min_candidates
+        quorum = "auto" if self.n_groups is not None and self.quorum == 0.5 else self.quorum
+        if quorum == "auto" and self.n_groups is None and not overlap:
+            quorum = likeliest_quorum(self.graph_, self.pool_, elements, votes)
         found = find_consensus(
             self.pool_,
-            min_elements=smallest_group(self.pool_) if self.min_elements is None else self.min_elements,
-            min_candidates=min(4, typical_votes(self.pool_)) if self.min_candidates is None else self.min_candidates,
+            min_elements=elements,
+            min_candidates=votes,
             overlap=overlap,
-            quorum="auto" if self.n_groups is not None and self.quorum == 0.5 else self.quorum,
+            quorum=quorum,
             method=("greedy" if overlap else "joint") if self.method == "auto" else self.method,
             together=together,
             unassigned="nearest" if self.unassigned == "nearest" else "leave",
