@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from biconsensus.core import compress
-from biconsensus.core.compress import column_sizes, count_numbers, group_hashes, mix, row_hashes
+from biconsensus.core.compress import column_sizes, count_numbers, gather, group_hashes, mix, row_hashes
 
 
 @pytest.mark.parametrize("many", [1, 2, 3, 7, 8, 1 << 20])
@@ -14,6 +14,15 @@ def test_numbers_are_counted_some_at_a_time(monkeypatch, many):
     numbers = np.array([3, 1, 3, 0, 3, 1, 5], np.int32)
     assert count_numbers(numbers, 7).tolist() == [1, 2, 0, 3, 0, 1, 0]
     assert count_numbers(numbers[:0], 2).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("many", [1, 2, 3, 7, 8, 1 << 20])
+def test_values_are_gathered_some_at_a_time(monkeypatch, many):
+    monkeypatch.setattr(compress, "MANY", many)
+    found = gather(np.array([10, 20, 30], np.int64), np.array([2, 0, 1, 1, 2, 0, 2], np.int32))
+    assert found.tolist() == [30, 10, 20, 20, 30, 10, 30]
+    assert found.dtype == np.int64
+    assert gather(np.array([True]), np.zeros(0, np.int32)).tolist() == []
 
 
 def test_columns_are_as_large_as_what_they_store():

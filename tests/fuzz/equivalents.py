@@ -6,6 +6,7 @@ RESHAPE = "NumPy takes every negative size as the one to be found"
 TOGETHER = "both are there or none is; two tests are for type checkers"
 UNSEEN = "pool.unseen is not None and pool.view_of is not None"
 NEVER = "the two are never equal there"
+GUARDED = "the guard of the other branch decides the same for fewer than 10^12 elements"
 EQUIVALENT = {
     f"core/storage.py _pack: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
     f"core/consensus.py Consensus._shares: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
@@ -72,6 +73,42 @@ EQUIVALENT = {
     "int(cells.max()) - low >= 4 * cells.size + 1000 #1": SPEED,
     "core/encode.py _distinct: 4 * cells.size + 1000 -> 4 * cells.size - 1000 #1": SPEED,
     "core/encode.py _distinct: 4 * cells.size -> 4 // cells.size #1": SPEED,
+    "core/compress.py row_hashes: 1 -> 2 #1": SPEED,
+    "core/compress.py row_hashes: 1 -> 2 #2": SPEED,
+    "core/compress.py row_hashes: 0 -> 1 #2": SPEED,
+    "core/compress.py row_hashes: MANY * matrix.shape[0] // max(1, matrix.nnz) -> "
+    "MANY * matrix.shape[0] * max(1, matrix.nnz) #1": SPEED,
+    "core/compress.py group_hashes: 1 -> 2 #1": OVERWRITTEN,
+    "solvers/vote.py VoteSolver._heavy_rows: live.size < number -> live.size <= number #1": SPEED,
+    "solvers/vote.py VoteSolver._leading: 1.0 -> 2.0 #1": "nothing divided by anything is nothing",
+    "solvers/vote.py VoteSolver.load: 0 -> 1 #1": "a place that nothing reads",
+    "solvers/vote.py VoteSolver._near: entries.indptr[gone + 1] - entries.indptr[gone] -> "
+    "entries.indptr[gone + 1] + entries.indptr[gone] #1": SPEED,
+    "solvers/vote.py VoteSolver._search: heavy + self._columns.size -> heavy - self._columns.size #1": SPEED,
+    "solvers/vote.py VoteSolver._search: 0 -> 1 #1": SPEED,
+    "solvers/vote.py VoteSolver._keep: point.gain > 0 -> point.gain >= 0 #1": "what joins by a vote gains",
+    "solvers/vote.py heaviest: number >= counts.size -> number > counts.size #1": "both ways sort all rows then",
+    "solvers/dense_votes.py DenseVotes.__init__: indptr[min(k + size, indptr.size - 1)] - indptr[k] -> "
+    "indptr[min(k + size, indptr.size - 1)] + indptr[k] #1": "more ones than are read",
+    "solvers/ballot.py Ballot.share: whole or self.unit is not None -> whole and self.unit is not None #1": GUARDED,
+    "solvers/sparse_votes.py SparseVotes._columns: True -> False #1": GUARDED,
+    "solvers/dense_votes.py DenseVotes._count: True -> False #1": GUARDED,
+    "solvers/ballot.py Ballot._way: n_sets < TURNED -> n_sets <= TURNED #1": SPEED,
+    "solvers/ballot.py Ballot._way: SPARSE * reached + (0 if made else TURNED * nnz) -> "
+    "SPARSE * reached - (0 if made else TURNED * nnz) #1": SPEED,
+    "solvers/ballot.py Ballot.first_columns: self.problem.entries.nnz / max(1, self.problem.shape[0]) -> "
+    "self.problem.entries.nnz * max(1, self.problem.shape[0]) #1": SPEED,
+    "solvers/ballot.py Ballot.first_columns: 0 -> 1 #1": SPEED,
+    "solvers/ballot.py : 20 -> 21 #1": SPEED,
+    "solvers/descent.py settle: break -> continue #1": SPEED,
+    "solvers/dense_votes.py DenseVotes._each: if self._ballot.n_jobs == 1 or len(self._blocks) == 1: -> "
+    "if not (self._ballot.n_jobs == 1 or len(self._blocks) == 1): #1": SPEED,
+    "solvers/dense_votes.py DenseVotes._each: self._ballot.n_jobs == 1 or len(self._blocks) == 1 -> "
+    "self._ballot.n_jobs == 1 and len(self._blocks) == 1 #1": SPEED,
+    "solvers/dense_votes.py DenseVotes._each: self._ballot.n_jobs == 1 -> self._ballot.n_jobs != 1 #1": SPEED,
+    "solvers/dense_votes.py DenseVotes._each: len(self._blocks) == 1 -> len(self._blocks) != 1 #1": SPEED,
+    "solvers/dense_votes.py DenseVotes._each: 1 -> 2 #1": SPEED,
+    "solvers/dense_votes.py DenseVotes._each: 1 -> 2 #2": SPEED,
     "search.py _greedy_cut: 0 -> 1 #1": "the columns of a cut of Algorithm 1 are not read",
     "search.py _greedy_cut: 0 -> 1 #2": "equal numbers have one minimum",
     "core/predict.py predict: 1 -> 2 #3": "of what is asked for, nothing is asked",

@@ -13,7 +13,7 @@ from solver_problems import HALF, planted, problem_of
 from strategies import examples
 
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.solvers import ballot, vote
+from biconsensus.solvers import ballot, descent, vote
 from biconsensus.solvers.ballot import Ballot
 from biconsensus.solvers.dense_votes import DenseVotes
 from biconsensus.solvers.fixed_point import FixedPoint, Preference
@@ -266,6 +266,53 @@ def test_the_singular_vector_is_a_start_of_the_first_rounds(monkeypatch: pytest.
         assert block.gain == gain
         rows, columns = rows & ~block.rows, columns & ~block.columns
     assert asked == [0, 1]
+
+
+def test_rows_or_columns_that_come_back_are_searched_again_from_their_candidates() -> None:
+    matrix = planted([(6, 4), (5, 4)])
+    solver = VoteSolver(n_jobs=1)
+    solver.load(problem_of(matrix), Fraction(1, 3))  # only candidates are starts
+    first, second = (np.arange(11) < 6, np.arange(8) < 4), (np.arange(11) >= 6, np.arange(8) >= 4)
+    for rows, columns, gain in [
+        (first[0], np.ones(8, bool), 16.0),
+        (np.ones(11, bool), second[1], 20 * 2 / 3),  # rows have come back
+        (np.ones(11, bool), first[1], 16.0),  # columns have
+        (second[0], np.ones(8, bool), 20 * 2 / 3),
+    ]:
+        block = solver.best_block(rows, columns, 1, 1)
+        assert block is not None
+        assert block.gain == pytest.approx(gain)
+
+
+def test_candidates_that_the_sample_hardly_holds_are_started_on_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(descent, "SAMPLE", 512)
+    matrix = planted([(1100, 5), (60, 5)], flips=0.02, seed=1)
+    solver = VoteSolver(n_jobs=1)
+    solver.load(problem_of(matrix), Fraction(1, 3))
+    assert solver._coarse is not None
+    rows, columns = np.ones(1160, bool), np.ones(10, bool)
+    for lower, upper in ((0, 5), (5, 10)):
+        block = solver.best_block(rows, columns, 2, 2)
+        assert block is not None
+        assert np.flatnonzero(block.columns).tolist() == list(range(lower, upper))
+        rows, columns = rows & ~block.rows, columns & ~block.columns
+
+
+def test_weights_are_counted_in_their_unit() -> None:
+    votes = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([0.5, 1.5, 2.0])), HALF)
+    assert votes.unit == 0.5
+    assert votes.weights.tolist() == [1, 3, 4]
+
+
+def test_rows_are_starts_up_to_the_border(monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[int] = []
+    original = VoteSolver._from
+    monkeypatch.setattr(VoteSolver, "_from", lambda self, sets, who: (starts.extend(who), original(self, sets, who)))
+    for few, expected in ((4, False), (5, True)):
+        monkeypatch.setattr(vote, "FEW_ROWS", few)
+        starts.clear()
+        solved(planted([(3, 3), (2, 2)])).best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
+        assert (max(starts) >= 5) == expected
 
 
 def test_a_row_starts_from_the_columns_that_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
