@@ -164,7 +164,8 @@ def write(record: dict[str, dict[str, Any]]) -> None:
     """The page and the record behind it."""
     costs = [f["biconsensus, auto"][4] / max(f["biconsensus, quorum 1/2"][4], 1e-3) for f in record.values()]
     families = ["ensemble_pools", *KINDS]
-    on_networks = ["biconsensus, auto", *ON_NETWORKS, *list(UNKNOWN)[1:], "ECG", "fast-ensemble"]
+    own = "ConsensusCommunities, auto, left-overs alone"
+    on_networks = ["biconsensus, auto", *ON_NETWORKS, own, *list(UNKNOWN)[1:], "ECG", "fast-ensemble"]
     lines = [
         "# Accuracy",
         "",
@@ -181,8 +182,8 @@ def write(record: dict[str, dict[str, Any]]) -> None:
         *table(record, list(KNOWN), families),
         "## Networks",
         "",
-        "LFR networks of the kind on the page on [communities](communities.md); ECG and fast-ensemble see the network, "
-        "all others only the forty base results.",
+        "LFR networks of the kind on the page on [communities](communities.md). `ConsensusCommunities`, ECG and "
+        "fast-ensemble see the network, all others only the forty base results.",
         "",
         *table(record, on_networks, list(NETWORKS)),
         "## Balanced pools",

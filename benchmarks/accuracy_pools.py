@@ -17,6 +17,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 
+import biconsensus as bc
 from biconsensus import datasets
 from biconsensus.errors import BiconsensusWarning
 
@@ -104,7 +105,12 @@ def _network(mixing: float, seed: int) -> Case:
     runs = [
         np.asarray(communities.get_algorithm(n)(graph, 100 * seed + k)) for n in communities.POOL for k in range(10)
     ]
-    peers = {"ECG": communities.ecg(graph), "fast-ensemble": communities.fast_ensemble(network)}
+    model = bc.ConsensusCommunities(communities.POOL, n_runs=10, quorum="auto", random_state=seed).fit(graph)
+    peers = {
+        "ConsensusCommunities, auto, left-overs alone": communities.alone(model.labels_),
+        "ECG": communities.ecg(graph),
+        "fast-ensemble": communities.fast_ensemble(network),
+    }
     return Case(f"LFR {mixing}", f"#{seed}", np.column_stack(runs), np.asarray(truth), peers)
 
 
