@@ -97,7 +97,7 @@ def judge(case: Case) -> dict[str, Any]:
                 labels = method(given if method is automatic or case.family in PAPER else cleaned, known, case)
             except BiconsensusError:
                 labels = np.zeros(case.truth.size, int)
-            found[name] = [*scores(case.truth, labels), time.process_time() - start]
+            found[name] = [*scores(case.truth, labels), round(time.process_time() - start, 3)]
     return found
 
 
@@ -105,7 +105,8 @@ def scores(truth: NDArray[Any], labels: NDArray[Any]) -> list[float]:
     """ARI, NMI, AMI and the number of groups, on the elements that have a class."""
     inside = truth >= 0
     truth, labels = truth[inside], labels[inside]
-    return [*(float(measure(truth, labels)) for measure in (ari, nmi, ami)), int(np.unique(labels[labels >= 0]).size)]
+    n_groups = int(np.unique(labels[labels >= 0]).size)
+    return [*(round(float(measure(truth, labels)), 4) for measure in (ari, nmi, ami)), n_groups]
 
 
 def mean(record: dict[str, dict[str, Any]], family: str, name: str, place: int) -> float:
@@ -201,7 +202,8 @@ def write(record: dict[str, dict[str, Any]]) -> None:
         f"{np.median(costs):.1f}, 95% of the pools under {np.quantile(costs, 0.95):.1f}, largest {np.max(costs):.1f}.",
     ]
     PAGE.parent.mkdir(parents=True, exist_ok=True)
-    RECORD.write_text(json.dumps(record, indent=0) + "\n")
+    pools = [f"{json.dumps(key)}: {json.dumps(found)}" for key, found in record.items()]
+    RECORD.write_text("{\n" + ",\n".join(pools) + "\n}\n")
     draw_ranks(record)
     PAGE.write_text("\n".join(lines) + "\n")
 
