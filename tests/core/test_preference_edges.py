@@ -21,6 +21,15 @@ def test_the_norm_is_the_sum_of_all_weighted_memberships(monkeypatch, weights, r
     assert PreferenceMatrix.from_pool(real).norm == pytest.approx(0.25 * expected, rel=1e-15)
 
 
+def test_the_norm_of_more_rows_than_columns_some_at_a_time(monkeypatch):
+    monkeypatch.setattr(preference, "ROWS", 2)
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(np.arange(7)[:, None] // [2, 4], weights=[1, 3]))
+    assert problem.shape == (4, 6)
+    tall = PreferenceMatrix.from_pool(bc.Pool.from_matrix(np.arange(1, 8)[:, None] * [0.5, 0.25], weights=[1, 3]))
+    assert tall.shape == (7, 2)
+    assert tall.norm == pytest.approx(28 * (0.5 + 0.75))
+
+
 def test_the_norm_of_one_column_and_of_equal_real_values():
     assert PreferenceMatrix.from_pool(bc.Pool.from_groups([range(3)], n_elements=5, weights=[2.0])).norm == 6.0
     assert PreferenceMatrix.from_pool(bc.Pool.from_matrix([[0.5], [0.25]], weights=[2.0])).norm == 1.5

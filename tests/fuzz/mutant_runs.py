@@ -27,7 +27,7 @@ from mutant_code import Loader, put_in
 from mutations import PACKAGE, ROOT, Mutant
 
 OPTIONS = ["-q", "--no-header", "--assert=plain", "-o", "addopts=", "-p", "no:cacheprovider", "--timeout=0"]
-SLOW = 2.0
+SLOW = 3.0
 """Tests that take longer (seconds of CPU) are run only for lines that no quicker test reaches."""
 LEAST_SECONDS, TIMES = 5, 1
 """A mutant may take so many seconds of CPU, and so many times what its tests take while their lines are watched."""

@@ -285,13 +285,15 @@ def test_rows_or_columns_that_come_back_are_searched_again_from_their_candidates
 
 
 def test_candidates_that_the_sample_hardly_holds_are_started_on_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descent, "SAMPLE", 512)
-    matrix = planted([(1100, 5), (60, 5)], flips=0.02, seed=1)
+    monkeypatch.setattr(descent, "SAMPLE", 80)
+    monkeypatch.setattr(vote, "WELL_SAMPLED", 30)
+    matrix = planted([(150, 12), (20, 12)], flips=0.1, seed=1)
     solver = VoteSolver(n_jobs=1)
     solver.load(problem_of(matrix), Fraction(1, 3))
     assert solver._coarse is not None
-    rows, columns = np.ones(1160, bool), np.ones(10, bool)
-    for lower, upper in ((0, 5), (5, 10)):
+    assert (solver._sizes_in_sample(solver._coarse) >= 30).tolist() == [True] * 12 + [False] * 12
+    rows, columns = np.ones(170, bool), np.ones(24, bool)
+    for lower, upper in ((0, 12), (12, 24)):
         block = solver.best_block(rows, columns, 2, 2)
         assert block is not None
         assert np.flatnonzero(block.columns).tolist() == list(range(lower, upper))
@@ -346,8 +348,8 @@ def test_the_heaviest_rows_of_many() -> None:
     assert heaviest(counts, 1).tolist() == [4]
     assert heaviest(counts, 3).tolist() == [4, 0, 2, 3]
     assert heaviest(counts, 5).tolist() == [4, 0, 2, 3, 1, 5]
-    many = np.random.default_rng(0).integers(1, 40, 200)
-    for number in range(1, 200, 7):
+    many = np.random.default_rng(0).integers(1, 400, 5000)
+    for number in (1, 2, 10, 100, 999, 2500, 4000, 4999):
         found = heaviest(many, number)
         least = np.sort(many)[-number]
         assert sorted(found.tolist()) == np.flatnonzero(many >= least).tolist()
