@@ -88,7 +88,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     params_ : float array, shape (t, p)
-        Parameters of the models, in the order in which they were taken.
+        Parameters of the models, the most meaningful first.
     thresholds_ : float array, shape (t,)
         Threshold of each model.
     membership_ : sparse bool array, shape (m, t)
@@ -209,7 +209,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         settings = check_settings(Settings(**{name: getattr(self, name) for name in Settings.names()}), model, data)
         rng = np.random.default_rng(self.random_state)
         search = Search(model, data, self.threshold, settings, rng)
-        found = search.run()
+        found = sorted(search.run(), key=lambda one: one.log_nfa)
         self.n_tested_, self.n_kept_, self.n_rounds_ = search.n_tested, search.n_kept, search.n_rounds
         self.nfa_ = np.array([one.log_nfa for one in found], np.float64)
         self.thresholds_ = np.array([one.fit.threshold for one in found], np.float64)

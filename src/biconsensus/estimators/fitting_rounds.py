@@ -16,7 +16,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.solvers import get_solver
 
 _SOFT = 96
-_VOTES, _COLUMNS = 1 << 18, (256, 1024)
+_VOTES, _COLUMNS = 1 << 18, (256, 2048)
 
 
 @dataclass(frozen=True)
