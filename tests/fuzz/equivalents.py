@@ -125,15 +125,11 @@ EQUIVALENT = {
     "solvers/ballot.py : 1 << 20 -> 1 >> 20 #1": SPEED,
     "solvers/ballot.py Ballot.__init__: n_jobs is None and problem.entries.nnz > MANY -> "
     "n_jobs is None or problem.entries.nnz > MANY #1": SPEED,
-    "solvers/ballot.py Ballot.above: whole or self.unit is not None -> whole and self.unit is not None #1": (
-        "the guard of the other branch decides the same for fewer than 10^12 elements"
-    ),
     "solvers/vote.py : 1 -> 2 #3": SPEED,
     "solvers/vote.py : 64 -> 65 #2": SPEED,
     "solvers/vote.py VoteSolver.best_block: rows.any() and columns.any() -> rows.any() or columns.any() #1": (
         "a search without live rows or columns finds nothing"
     ),
-    "solvers/vote.py VoteSolver._forget: ~self._columns -> self._columns #1": SPEED,
     "core/preference.py : 1 -> 2 #1": SPEED,
     "core/preference.py : 12 -> 13 #1": SPEED,
     "core/preference.py : 1 << 12 -> 1 >> 12 #1": SPEED,
