@@ -46,3 +46,10 @@ def test_truth_values_are_labels():
     mixed = bc.Pool.from_labels([["a", True, -1, 1.5]])
     assert mixed.names == ("source 0: True", "source 0: 1.5", "source 0: a")
     assert mixed.to_matrix().toarray()[2].tolist() == [0, 0, 0]
+
+
+def test_the_plain_index_of_a_frame_is_no_identifier():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"x": [0, 0, 1]})
+    assert bc.Pool.from_labels(frame).ids is None
+    assert bc.Pool.from_labels(frame.set_index(pd.Index([7, 8, 9]))).ids.tolist() == [7, 8, 9]

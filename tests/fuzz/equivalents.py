@@ -109,6 +109,8 @@ EQUIVALENT = {
     "solvers/dense_votes.py DenseVotes._each: len(self._blocks) == 1 -> len(self._blocks) != 1 #1": SPEED,
     "solvers/dense_votes.py DenseVotes._each: 1 -> 2 #1": SPEED,
     "solvers/dense_votes.py DenseVotes._each: 1 -> 2 #2": SPEED,
+    "core/encode.py _column: categories is not None and hasattr(vector.cat, 'codes') -> "
+    "categories is not None or hasattr(vector.cat, 'codes') #1": "pandas has both, other frames have none",
     "search.py _greedy_cut: 0 -> 1 #1": "the columns of a cut of Algorithm 1 are not read",
     "search.py _greedy_cut: 0 -> 1 #2": "equal numbers have one minimum",
     "core/predict.py predict: 1 -> 2 #3": "of what is asked for, nothing is asked",
