@@ -118,3 +118,9 @@ def test_matrices_of_other_dimensions_and_types_are_refused():
         bc.Pool.from_matrix([1, 0, 1])
     with pytest.raises(TypeError, match="bool or real"):
         bc.Pool.from_matrix(np.array([["a"]]))
+
+
+def test_candidates_of_a_matrix_are_numbered_unless_they_are_named():
+    assert bc.Pool.from_matrix([[1, 0], [0, 1]]).names == ("candidate 0", "candidate 1")
+    assert bc.Pool.from_matrix([[1, 0], [0, 1]], names=["a", "b"]).names == ("a", "b")
+    assert bc.Pool.from_groups([[0], [1]], n_elements=2, names=["a", "b"]).names == ("a", "b")
