@@ -105,6 +105,21 @@ def test_whole_numbers_beyond_single_precision_are_counted_exactly_by_both() -> 
         assert first.items[: first.bounds[1]].tolist() == [0, 1]  # of 2^25 + 1 elements, 2^24 + 1 are in column 1
 
 
+def test_between_2_to_the_24_and_2_to_the_25_nothing_is_rounded() -> None:
+    """22,500,001 of 30,000,001 is more than three quarters; single precision would round it down to just that."""
+    large = np.array([22_500_001, 7_499_999, 1])
+    for parts in ({"weights": large}, {"counts": large}):
+        matrix = np.eye(3, dtype=bool) if "weights" in parts else np.array([[1, 1], [0, 1], [0, 1]], bool)
+        votes = Ballot(problem_of(matrix, **parts), Fraction(3, 4), n_jobs=1)
+        every = np.ones(3, bool), np.ones(matrix.shape[1], bool)
+        for way in (DenseVotes(votes, 2), SparseVotes(votes)):
+            if "weights" in parts:
+                assert way.of_sets(Sets.from_masks(np.ones((1, 3), bool)), *every).rows(0).tolist() == [0]
+            else:
+                first = way.of_candidates(np.array([1]), *every)
+                assert first.items.tolist() == [0, 1]
+
+
 def test_many_candidates_are_looked_at_some_at_a_time() -> None:
     rng = np.random.default_rng(0)
     problem = problem_of(rng.random((40, 150)) < 0.3)
@@ -284,7 +299,7 @@ def test_rows_or_columns_that_come_back_are_searched_again_from_their_candidates
         assert block.gain == pytest.approx(gain)
 
 
-def test_candidates_that_the_sample_hardly_holds_are_started_on_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_with_few_rows_in_the_sample_are_started_on_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(descent, "SAMPLE", 80)
     monkeypatch.setattr(vote, "WELL_SAMPLED", 30)
     matrix = planted([(150, 12), (20, 12)], flips=0.1, seed=1)
