@@ -121,7 +121,7 @@ def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
     fit = judge.fit(np.arange(2))
     assert (fit.recall, fit.precision) == pytest.approx((0.5, 0.5))
     assert (fit.difference, fit.silhouette, fit.retention) == pytest.approx((1, 1, 1))
-    assert judge.score(fit) == pytest.approx(0.5 + 0.5 + 1 + 0.5)
+    assert judge.score(fit) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
     assert judge.fit(np.zeros(2, int)).weighted(VARIED) == 0
 
 

@@ -41,7 +41,7 @@ class Fit:
         )
 
 
-FEW_ALIKE = Fit(recall=1.0, precision=1.0, difference=1.0, retention=0.5)
+FEW_ALIKE = Fit(recall=2.0, precision=0.5, difference=1.0, retention=0.25)
 MANY_ALIKE = Fit(silhouette=1.0)
 VARIED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
 GIVEN_NUMBER = Fit(difference=0.25, retention=1.0)

@@ -234,7 +234,7 @@ def choose(
     Notes
     -----
     The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the
-    granularity of the sources varies; where it does not, ``recall + precision + difference + retention / 2`` if they
+    granularity of the sources varies; where it does not, ``2 recall + precision / 2 + difference + retention / 4`` if they
     see few groups and the silhouette if they see many. Recall and precision are the probabilities, above chance, that
     elements of one candidate share a group and the reverse (`granularity.relation`); difference and silhouette compare
     co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is what a random walk
