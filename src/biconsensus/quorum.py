@@ -229,16 +229,16 @@ def choose(
     -------
     path : QuorumPath
     cut : Cut
-        The chosen place; its blocks refer to `path.problem`, whose columns stand for the candidates of `pool`.
+        The chosen place; its blocks refer to `path.problem`.
 
     Notes
     -----
     The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the
-    granularity of the sources varies; where it does not, ``2 recall + precision / 2 + difference + retention / 4`` if they
-    see few groups and the silhouette if they see many. Recall and precision are the probabilities, above chance, that
-    elements of one candidate share a group and the reverse (`granularity.relation`); difference and silhouette compare
-    co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is what a random walk
-    over elements and candidates keeps inside (`walk.retention`), above chance.
+    granularity of the sources varies; where it does not, ``2 recall + precision / 2 + difference + retention / 4`` if
+    they see few groups and the silhouette if they see many. Recall and precision are the probabilities, above chance,
+    that elements of one candidate share a group and the reverse (`granularity.relation`); difference and silhouette
+    compare co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is what a
+    random walk over elements and candidates keeps inside (`walk.retention`), above chance.
 
     Examples
     --------
