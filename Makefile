@@ -2,7 +2,7 @@
 #   make demo       one small consensus for each front, tables and an HTML report in demo-output/
 #   make test       all tests           make check      style, types, doctests, links of the docs
 #   make bench      benchmarks          make reproduce  every figure and table of the paper
-#   make docs       the site            make fuzz, make mutate, make test-matrix   long tests
+#   make docs       the site            make fuzz, make mutate, make test-matrix, make audit   long tests
 # ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n changes the number of test workers.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -14,7 +14,7 @@ ONLY   ?=
 BENCH  ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce docs fuzz mutate test-matrix clean
+.PHONY: help setup demo test check format bench reproduce docs fuzz mutate test-matrix audit clean
 
 help:
 	@sed -n '2,6s/^# *//p' Makefile
@@ -53,13 +53,16 @@ docs: $(READY)
 	@echo "open docs/_build/html/index.html"
 
 fuzz: $(READY)
-	$(BIN)/python scripts/bench.py --folder tests/fuzz $(or $(ONLY),kills properties readers)
+	$(BIN)/python scripts/bench.py --folder tests/fuzz $(or $(ONLY),kills large properties readers)
 
 mutate: $(READY)
 	$(BIN)/python tests/fuzz/mutants.py --jobs $(JOBS) $(ONLY)
 
 test-matrix: $(READY)
 	PYTHON="$(PYTHON)" JOBS="$(JOBS)" ARGS="$(ARGS)" sh scripts/test-matrix
+
+audit: $(READY)
+	sh scripts/audit
 
 clean:
 	rm -rf demo-output docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
