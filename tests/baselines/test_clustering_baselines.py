@@ -79,8 +79,9 @@ def test_cooccurrence_of_partitions_is_a_mean_of_block_matrices(table):
 @settings(max_examples=30, deadline=None)
 def test_average_linkage_on_distinct_rows_is_that_of_the_elements(seed, n_groups):
     rng = np.random.default_rng(seed)
-    # Weights that are all different keep heights apart, so that the cut is unique.
-    pool = bc.Pool.from_labels(rng.integers(3, size=(25, 4)), weights=1 + rng.random(4))
+    # Many weights that are all different keep heights apart, so that the tree is unique; elements repeat rows.
+    rows = rng.integers(3, size=(10, 24))
+    pool = bc.Pool.from_labels(rows[rng.integers(10, size=25)], weights=1 + rng.random(24))
     whole = 1 - cooccurrence(pool)[np.ix_(pool.inverse, pool.inverse)]
     np.fill_diagonal(whole, 0)
     tree = scipy_linkage(squareform(np.maximum(whole, 0), checks=False), "average")
