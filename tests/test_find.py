@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
 
@@ -94,6 +94,7 @@ def test_repeating_every_element_changes_no_group(table, times):
 
 
 @given(label_tables(), st.sampled_from([0.25, 3.0, 1e-200, 1e200]))
+@example(np.array([[0, 2, 2, 0, 1, 0], [1, 0, 0, 1, 0, 1], [1, 1, 1, -1, 1, 1]], np.int16), 1e200)
 def test_scaling_all_weights_changes_nothing_but_gains(table, scale):
     plain, scaled = (
         quiet_consensus(table),

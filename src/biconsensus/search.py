@@ -117,7 +117,8 @@ def _result(
     power: int,
 ) -> Consensus:
     """Consensus over the pool as it was given, in the scale of its weights; warned about where it is empty."""
-    order = np.argsort([-block.gain for block in found.blocks], kind="stable")
+    # gains that differ by rounding alone are ties, which stay in the order in which they were found
+    order = np.argsort([-float(f"{block.gain:.12e}") for block in found.blocks], kind="stable")
     blocks = [found.blocks[k] for k in order]
     gains = np.array([block.gain for block in blocks], dtype=np.float64)
     loss = 2 * (1 - float(settings.quorum)) * problem.norm - 2 * float(gains.sum())
