@@ -44,9 +44,7 @@ def automatic(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
 
 def left_alone(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
     """The same, each left-over element a group of its own, as the rivals on networks have them."""
-    labels = bc.find_consensus(pool, quorum="auto").labels
-    left = labels < 0
-    return np.where(left, labels.max(initial=-1) + np.cumsum(left), labels)
+    return bc.metrics.left_alone(bc.find_consensus(pool, quorum="auto").labels)
 
 
 def plain(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:

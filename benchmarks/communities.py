@@ -27,6 +27,7 @@ import biconsensus as bc
 from biconsensus.baselines import get_baseline
 from biconsensus.graphs import Graph, read_graph
 from biconsensus.lfr import lfr_network
+from biconsensus.metrics import left_alone
 from biconsensus.sources.networks import get_algorithm
 from biconsensus.sources.networks.walktrap import as_igraph, igraph_seed
 
@@ -119,9 +120,9 @@ def _compare(network: nx.Graph, graph: Graph, truth: np.ndarray) -> dict[str, tu
         "ECG": ecg(graph),
         "fastconsensus (own)": get_baseline("fast_consensus")(louvain, graph=graph, random_state=0),
         "fast-ensemble": fast_ensemble(network),
-        "ours, left-overs alone": alone(model.labels_),
+        "ours, left-overs alone": left_alone(model.labels_),
         "ours, unassigned='nearest'": nearest,
-        "ours, first round only, left-overs alone": alone(first.labels_),
+        "ours, first round only, left-overs alone": left_alone(first.labels_),
     }
     scores = {name: (ari(truth, labels), len(np.unique(labels))) for name, labels in answers.items()}
     counts = [len(np.unique(labels)) for labels in base]
@@ -130,12 +131,6 @@ def _compare(network: nx.Graph, graph: Graph, truth: np.ndarray) -> dict[str, tu
         "mean single run": (float(np.mean(singles)), int(np.mean(counts))),
         **scores,
     }
-
-
-def alone(labels: np.ndarray) -> np.ndarray:
-    """Left-over nodes as communities of one, which is what the peers make of them."""
-    left = labels < 0
-    return np.where(left, labels.max(initial=-1) + np.cumsum(left), labels)
 
 
 def _replay(base: list[Any]) -> Callable[[Graph, int], Any]:
@@ -211,7 +206,7 @@ def _scale_row(n_nodes: int) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     singles = [ari(truth, r.labels) for r in model.results_[:10]]
     cells = [f"{graph.n_nodes:,}", f"{graph.n_edges:,}", f"{total:.0f} s", f"{step:.1f} s", f"{used:.1f} s"]
-    cells += [f"{peak:.2f} GiB", f"{np.mean(singles):.3f}", f"{ari(truth, alone(model.labels_)):.3f}"]
+    cells += [f"{peak:.2f} GiB", f"{np.mean(singles):.3f}", f"{ari(truth, left_alone(model.labels_)):.3f}"]
     return f"| {' | '.join(cells)} |"
 
 

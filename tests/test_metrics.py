@@ -193,3 +193,10 @@ def test_k_means_rows_of_iris_in_the_paper(k, nmi, percent):
     labels = KMeans(k, n_init=20, random_state=0).fit_predict(X)
     assert metrics.nmi(truth, labels) == pytest.approx(nmi, abs=6e-4)
     assert 100 * metrics.f_measure(truth, labels) == pytest.approx(percent, abs=6e-3)
+
+
+def test_elements_of_no_group_stand_alone() -> None:
+    labels = metrics.left_alone([2, -1, 0, -1])
+    assert labels.tolist() == [2, 3, 0, 4]
+    assert metrics.left_alone(np.array([-1, -1])).tolist() == [0, 1]
+    assert metrics.left_alone(np.zeros(0, int)).size == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -64,9 +64,9 @@ def finished(judge: Judge, quorum: Fraction, blocks: list[Block], columns: IntAr
     return Cut(quorum, tuple(blocks), labels, columns, fit, judge.score(fit))
 
 
-def best_cut(cuts: Sequence[Cut]) -> Cut:
+def best_cut(cuts: Sequence[Cut], score: Callable[[Cut], float] = lambda cut: cut.score) -> Cut:
     """The cut of the largest score; ties go to the quorum nearest to a majority."""
-    return max(cuts, key=lambda cut: (round(cut.score, 12), -abs(np.log(2 * float(cut.quorum)))))
+    return max(cuts, key=lambda cut: (round(score(cut), 12), -abs(np.log(2 * float(cut.quorum)))))
 
 
 def joined(judge: Judge, cut: Cut, n_groups: int) -> Cut:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.graphs import Graph
+from biconsensus.metrics import left_alone
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.networks.algorithm import need
 from biconsensus.sources.networks.walktrap import as_igraph
@@ -49,9 +48,7 @@ class CommunityOutput:
         if graph is None:
             graph = as_igraph(self.graph_)
             graph.vs["name"] = self.graph_.names
-        alone = self.labels_ < 0
-        labels = np.where(alone, self.labels_.max(initial=-1) + np.cumsum(alone), self.labels_)
-        return igraph.VertexClustering(graph, membership=labels.tolist())
+        return igraph.VertexClustering(graph, membership=left_alone(self.labels_).tolist())
 
 
 def write_attributes(target: Any, graph: Graph, values: dict[str, list[Any]]) -> None:

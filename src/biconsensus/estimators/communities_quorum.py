@@ -7,7 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from biconsensus.core.pool import Pool
+from biconsensus.cuts import best_cut
 from biconsensus.graphs import Graph
+from biconsensus.metrics import left_alone
 from biconsensus.protocols import IntArray
 from biconsensus.quorum import QuorumPath
 
@@ -15,12 +17,7 @@ from biconsensus.quorum import QuorumPath
 def likeliest_quorum(graph: Graph, pool: Pool, min_elements: int, min_candidates: int) -> Fraction:
     """Quorum whose groups, left-overs with the nearest, make the network most likely; ties go to a majority."""
     path = QuorumPath.of(pool, min_elements=min_elements, min_candidates=min_candidates)
-
-    def merit(place: int) -> tuple[float, float]:
-        cut = path.cuts[place]
-        return round(likelihood(graph, cut.labels[pool.inverse]), 9), -abs(np.log(2 * float(cut.quorum)))
-
-    return path.cuts[max(range(len(path.cuts)), key=merit)].quorum
+    return best_cut(path.cuts, lambda cut: likelihood(graph, cut.labels[pool.inverse])).quorum
 
 
 def likelihood(graph: Graph, labels: IntArray) -> float:
@@ -51,8 +48,7 @@ def likelihood(graph: Graph, labels: IntArray) -> float:
     >>> round(likelihood(graph, np.array([0, 0, 0, 1, 1, 1])), 3)
     0.693
     """
-    left = labels < 0
-    groups = np.where(left, labels.max(initial=-1) + np.cumsum(left), labels)
+    groups = left_alone(labels)
     links = graph.adjacency.tocoo()
     total = float(links.data.sum())
     if total == 0:

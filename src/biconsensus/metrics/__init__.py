@@ -7,12 +7,13 @@ any other: leaving elements out is neither rewarded nor hidden.
 
 from biconsensus.metrics.covers import overlapping_nmi, recall_precision
 from biconsensus.metrics.graphs import modularity
-from biconsensus.metrics.partitions import ami, ari, f_measure, misclassification_error, nmi
+from biconsensus.metrics.partitions import ami, ari, f_measure, left_alone, misclassification_error, nmi
 
 __all__ = [
     "ami",
     "ari",
     "f_measure",
+    "left_alone",
     "misclassification_error",
     "modularity",
     "nmi",

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 
 from biconsensus.errors import InputError
+from biconsensus.metrics.partitions import left_alone
 
 
 def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> float:
@@ -40,12 +41,9 @@ def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> fl
     0.5
     """
     matrix = coo_array(adjacency)
-    groups = np.array(labels)
+    groups = np.unique(left_alone(labels), return_inverse=True)[1]
     if matrix.shape != (groups.size, groups.size):
         raise InputError(f"labels has {groups.size} entries for an adjacency of shape {matrix.shape}; give one a node.")
-    alone = groups == -1
-    groups = np.unique(groups, return_inverse=True)[1]
-    groups[alone] = groups.max(initial=0) + 1 + np.arange(alone.sum())
     total = float(matrix.sum())
     if not total:
         return 0.0

@@ -12,6 +12,28 @@ from biconsensus.errors import InputError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 
+def left_alone(labels: ArrayLike) -> IntArray:
+    """Labels in which every element of no group (-1) is a group of one, as methods that know no outliers have them.
+
+    Parameters
+    ----------
+    labels : (m,) array of int
+        Group of each element, -1 for none.
+
+    Returns
+    -------
+    (m,) array of int
+
+    Examples
+    --------
+    >>> left_alone([0, -1, 1, -1])
+    array([0, 2, 1, 3])
+    """
+    groups = np.asarray(labels)
+    alone = groups == -1
+    return np.where(alone, groups.max(initial=-1) + np.cumsum(alone), groups)
+
+
 def nmi(truth: ArrayLike, labels: ArrayLike) -> float:
     """Normalised mutual information of two partitions, with the arithmetic mean of their entropies.
 
