@@ -8,6 +8,8 @@ writes the pages.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -28,3 +30,20 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     pictures: list[tuple[str, str]] = field(default_factory=list)
     """(file name written in `out`, caption)."""
+
+
+def save(figure: Any, out: Path, name: str, dpi: int = 110) -> str:
+    """Write a picture, close it, and give back its name."""
+    from matplotlib import pyplot as plt
+
+    figure.savefig(out / name, dpi=dpi)
+    plt.close(figure)
+    return name
+
+
+def like_a_photograph(ax: Any) -> None:
+    """Pixels: y points down, both axes have one scale, and no ticks."""
+    ax.set_aspect("equal")
+    ax.invert_yaxis()
+    ax.set_xticks([])
+    ax.set_yticks([])

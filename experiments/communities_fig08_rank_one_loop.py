@@ -6,8 +6,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table
-from networks import draw_matrix, picture, save
+from common import Section, Table, save
+from networks import draw_matrix, picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
@@ -42,7 +42,7 @@ def run(out: Path, quick: bool) -> Section:
         for k, (elements, _) in enumerate(blocks):
             labels[elements] = k
         rows.append([f"L1-NMF, q = {rank}", len(blocks), (labels < 0).sum(), _ari(labels, network)])
-    name = save(figure, out, "communities_fig08.png")
+    name = save(figure, out, "communities_fig08.png", dpi=130)
     return Section(
         "Fig. 8: a loop of rank-one problems against L1-NMF",
         "The paper's Aegean34 is not published; the karate club (34 nodes, true groups 2) stands in for "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table
-from networks import draw_matrix, draw_network, layout, matched, picture, save
+from common import Section, Table, save
+from networks import draw_matrix, draw_network, layout, matched, picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
@@ -38,7 +38,7 @@ def run(out: Path, quick: bool) -> Section:
         held = pool.to_matrix().toarray()[np.ix_(block.elements, block.candidates)]
         everybody[block.elements] = held.all(axis=1)
     draw_network(axes[5], graph, found.labels, positions, "Consensus (thin border: filled in)", ringed=everybody)
-    name = save(figure, out, "communities_fig09.png")
+    name = save(figure, out, "communities_fig09.png", dpi=130)
     alone = [network.names[i] for i in np.flatnonzero(found.labels < 0)]
     rows: list[list[object]] = [
         [label, int(labels.max()) + 1, bc.metrics.modularity(graph.adjacency, labels)]

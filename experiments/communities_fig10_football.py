@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table
-from networks import draw_network, layout, matched, picture, save, scores
+from common import Section, Table, save
+from networks import draw_network, layout, matched, picture, scores
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
@@ -56,7 +56,7 @@ def run(out: Path, quick: bool) -> Section:
     for ax, (title, labels) in zip(axes, shown.items()):
         draw_network(ax, graph, matched(labels, truth), positions, title, ringed)
     axes[-1].axis("off")
-    name = save(figure, out, "communities_fig10.png")
+    name = save(figure, out, "communities_fig10.png", dpi=130)
     return Section(
         "Fig. 10: college football, with and without seeds",
         "115 teams, 12 conferences of `football.gml`; the file corrected by T. S. Evans beside it. Five "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table
-from networks import picture, save
+from common import Section, Table, save
+from networks import picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_facebook100
@@ -110,4 +110,4 @@ def _picture(out: Path, graph: Graph, model: bc.ConsensusCommunities, base: dict
             ax.pie(shares[shown], colors=colours, center=positions[k], radius=radius, wedgeprops=border)
         ax.set_title(title if title == "consensus" else f"Louvain ({title})", fontsize=10)
         ax.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45), aspect="equal")
-    return save(figure, out, "communities_fig11.png")
+    return save(figure, out, "communities_fig11.png", dpi=130)

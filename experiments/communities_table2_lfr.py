@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table
-from networks import draw_network, layout, matched, picture, save, scores
+from common import Section, Table, save
+from networks import draw_network, layout, matched, picture, scores
 
 import biconsensus as bc
 from biconsensus.lfr import lfr_network
@@ -94,4 +94,4 @@ def _picture(out: Path) -> str:
     shown = {"planted": truth, "Louvain": model.results_[0].labels, "consensus": model.labels_}
     for ax, (title, labels) in zip(axes, shown.items()):
         draw_network(ax, model.graph_, matched(labels, truth), positions, title)
-    return save(figure, out, "communities_table2.png")
+    return save(figure, out, "communities_table2.png", dpi=130)

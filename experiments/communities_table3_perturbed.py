@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
-from networks import alone, draw_network, layout, matched, perturbed, picture, save
+from common import Section, Table, save
+from networks import draw_network, layout, matched, perturbed, picture
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
@@ -114,7 +114,7 @@ def _row(share: float, trials: list[dict[str, Any]], truth: np.ndarray) -> list[
     k = int(truth.max()) + 1
     eac = [nmi(truth, get_baseline("evidence_accumulation")(trial["pool"], k)) for trial in trials]
     lumped = [nmi(truth, trial["paper"]) for trial in trials]
-    means = [np.mean([nmi(truth, alone(trial[name])) for trial in trials]) for name in METHODS]
+    means = [np.mean([nmi(truth, bc.metrics.left_alone(trial[name])) for trial in trials]) for name in METHODS]
     published = ", ".join(f"{value:.3f}" for value in PAPER[share])
     return [
         share,
@@ -135,4 +135,4 @@ def _picture(out: Path, graph: Graph, truth: np.ndarray) -> str:
     draw_network(axes[0], graph, truth, positions, "Infomap, unperturbed")
     draw_network(axes[1], copies[0], matched(model.results_[0].labels, truth), positions, "Infomap, one copy")
     draw_network(axes[2], graph, matched(model.labels_, truth), positions, "consensus of ten copies")
-    return save(figure, out, "communities_table3.png")
+    return save(figure, out, "communities_table3.png", dpi=130)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, like_a_photograph, save
 from joblib import Parallel, delayed
 
 from biconsensus import MultiModelFitter
@@ -203,12 +203,6 @@ def draw(out: Path, half: Benchmark, sequences: tuple[str, ...], labels: dict[st
                 size, colour = (3, "#cccccc") if label < 0 else (9, color_of(label))
                 place.scatter(*x[member, :2].T, s=size, color=colour)
             place.set_title(f"{sequence}, {title}", fontsize=9)
-            place.set_aspect("equal")
-            place.invert_yaxis()
-            place.set_xticks([])
-            place.set_yticks([])
+            like_a_photograph(place)
     figure.tight_layout()
-    file = f"models_adelaidermf_{half.model}.png"
-    figure.savefig(out / file, dpi=80)
-    plt.close(figure)
-    return file
+    return save(figure, out, f"models_adelaidermf_{half.model}.png", dpi=80)

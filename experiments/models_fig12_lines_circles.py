@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
@@ -168,9 +168,7 @@ def draw(out: Path, figures: list[tuple[str, MultiModelFitter, Any]]) -> str:
         axes[0, column].set_title(f"{name}: J-linkage, {rival.max() + 1} models (number given)")
         axes[1, column].set_title(f"{name}: bi-clustering, {len(fitter.params_)} models")
     figure.tight_layout()
-    figure.savefig(out / "models_fig12.png", dpi=110)
-    plt.close(figure)
-    return "models_fig12.png"
+    return save(figure, out, "models_fig12.png")
 
 
 def histogram(out: Path, result: tuple[str, MultiModelFitter, Any]) -> str:
@@ -181,6 +179,4 @@ def histogram(out: Path, result: tuple[str, MultiModelFitter, Any]) -> str:
     figure, axes = plt.subplots(figsize=(6, 3.5))
     residuals(load_jlinkage(name)[0], get_model(SETS[name][0]), fitter.params_, DELTA, ax=axes)
     figure.tight_layout()
-    figure.savefig(out / "models_fig12_residuals.png", dpi=110)
-    plt.close(figure)
-    return "models_fig12_residuals.png"
+    return save(figure, out, "models_fig12_residuals.png")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import FITTERS
@@ -121,6 +121,4 @@ def draw(out: Path, shown: dict[str, Any]) -> str:
         models(x, model, np.array(params).reshape(-1, 3), labels, DELTA, ax=place)
         place.set_title(name.replace("_", " "))
     figure.tight_layout()
-    figure.savefig(out / "models_fig13.png", dpi=110)
-    plt.close(figure)
-    return "models_fig13.png"
+    return save(figure, out, "models_fig13.png")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, save
 from scipy.spatial import ConvexHull
 
 from biconsensus import MultiModelFitter
@@ -88,10 +88,7 @@ def draw(out: Path, name: str, x: Any, fitter: MultiModelFitter) -> str:
             axes.set_axis_off()
     figure.suptitle(f"{name}: {len(fitter.params_)} planes, {np.mean(fitter.labels_ < 0):.0%} of the points in none")
     figure.tight_layout()
-    file = f"models_fig14_{name.lower()}.png"
-    figure.savefig(out / file, dpi=90)
-    plt.close(figure)
-    return file
+    return save(figure, out, f"models_fig14_{name.lower()}.png", dpi=90)
 
 
 def polygon(points: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
@@ -163,7 +163,4 @@ def draw(out: Path, name: str, image: Any, x: Any, fitters: list[MultiModelFitte
             place.plot(*curve.T, color=color_of(label), lw=1.6)
         place.set_title(f"{len(fitter.params_)} ellipses {title}")
     figure.tight_layout()
-    file = f"models_fig15_{name}.png"
-    figure.savefig(out / file, dpi=75)
-    plt.close(figure)
-    return file
+    return save(figure, out, f"models_fig15_{name}.png", dpi=75)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, like_a_photograph, save
 from joblib import Parallel, delayed
 from scipy.optimize import linear_sum_assignment
 
@@ -115,11 +115,6 @@ def draw(out: Path, names: list[str], quick: bool) -> str:
             place.plot(segment[[0, 2]], segment[[1, 3]], color=color_of(label), lw=1.4 if label >= 0 else 0.6)
         errors = ", ".join(f"{angle:.1f}" for angle in angles(photograph, fitter.params_))
         place.set_title(f"{name}: {len(fitter.params_)} points; errors {errors} degrees", fontsize=9)
-        place.set_aspect("equal")
-        place.invert_yaxis()
-        place.set_xticks([])
-        place.set_yticks([])
+        like_a_photograph(place)
     figure.tight_layout()
-    figure.savefig(out / "models_fig16_vanishing_points.png", dpi=80)
-    plt.close(figure)
-    return "models_fig16_vanishing_points.png"
+    return save(figure, out, "models_fig16_vanishing_points.png", dpi=80)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.errors import NoConsensusWarning
@@ -67,6 +67,4 @@ def draw(out: Path) -> str:
         models(x, get_model("line"), fitter.params_.reshape(-1, 3), fitter.labels_, DELTA, ax=place)
         place.set_title(f"{title}: {len(fitter.params_)} found")
     figure.tight_layout()
-    figure.savefig(out / "models_fig17.png", dpi=110)
-    plt.close(figure)
-    return "models_fig17.png"
+    return save(figure, out, "models_fig17.png")

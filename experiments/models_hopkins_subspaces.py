@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
+from common import Section, Table, like_a_photograph, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import FITTERS
@@ -92,11 +92,6 @@ def draw(out: Path, results: list[Any]) -> str:
             for label in range(-1, own.max() + 1):
                 place.scatter(*x[own == label, :2].T, s=6, color=color_of(label))
             place.set_title(title, fontsize=9)
-            place.set_aspect("equal")
-            place.invert_yaxis()
-            place.set_xticks([])
-            place.set_yticks([])
+            like_a_photograph(place)
     figure.tight_layout()
-    figure.savefig(out / "models_hopkins_subspaces.png", dpi=80)
-    plt.close(figure)
-    return "models_hopkins_subspaces.png"
+    return save(figure, out, "models_hopkins_subspaces.png", dpi=80)

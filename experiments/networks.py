@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,18 +59,6 @@ def picture(rows: int, columns: int, size: float = 3.0) -> tuple[Figure, Any]:
     """A figure without a window, and its axes as a flat array."""
     figure = Figure(figsize=(size * columns, size * rows), layout="constrained")
     return figure, np.atleast_1d(figure.subplots(rows, columns)).ravel()
-
-
-def save(figure: Figure, out: Path, name: str) -> str:
-    """Write a picture and give back its name."""
-    figure.savefig(out / name, dpi=130)
-    return name
-
-
-def alone(labels: Any) -> Any:
-    """Left-over nodes (-1) as communities of one."""
-    left = np.asarray(labels) < 0
-    return np.where(left, np.max(labels, initial=-1) + np.cumsum(left), labels)
 
 
 def scores(graph: Graph, labels: Any, truth: Any) -> tuple[float, float]:
