@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine
-from strategies import examples
+from strategies import examples, same_either_way
 
-from biconsensus import Pool
+from biconsensus import Pool, bipartite, find_consensus
 from biconsensus.bipartite import Votes
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.joint import optimise
@@ -203,3 +203,10 @@ def test_order_of_elements_does_not_matter() -> None:
     for quorum in QUORUMS:
         here, there = problem_of(table), problem_of(table[shuffled])
         assert total(optimise(here, quorum)) == pytest.approx(total(optimise(there, quorum)), rel=0.005)
+
+
+def test_overlaps_counted_densely_or_sparsely_change_nothing(monkeypatch):
+    rng = np.random.default_rng(6)
+    table = np.where(rng.random((300, 8)) < 0.3, rng.integers(0, 9, (300, 8)), rng.integers(0, 9, (300, 1)))
+    found = same_either_way(monkeypatch, bipartite, "DENSE", lambda: find_consensus(table, method="joint", quorum=0.3))
+    assert len(found) == 9

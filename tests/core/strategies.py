@@ -64,3 +64,14 @@ def quiet_consensus(*args, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.errors.NoConsensusWarning)
         return bc.find_consensus(*args, **{"min_elements": 1, "min_candidates": 1, **options})
+
+
+def same_either_way(monkeypatch, module, limit, find):
+    """The consensus, after making sure that it is the same on both sides of a limit that only decides the way there."""
+    found = []
+    for value in (0, 10**9):
+        monkeypatch.setattr(module, limit, value)
+        found.append(find())
+    assert np.array_equal(found[0].labels, found[1].labels)
+    assert found[0].gains.tolist() == found[1].gains.tolist()
+    return found[0]
