@@ -13,7 +13,7 @@ from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.granularity import members_of, nearest
 from biconsensus.joint import climb, divided, merged, peaks
 from biconsensus.judge import Fit, Judge
-from biconsensus.protocols import Block, IntArray
+from biconsensus.protocols import Block, IntArray, comparable
 from biconsensus.walk import walk_groups
 
 SAME_GROUP = 0.75
@@ -58,7 +58,7 @@ def cut_at(judge: Judge, quorum: Fraction, start: IntArray | None, sizes: tuple[
 
 def finished(judge: Judge, quorum: Fraction, blocks: list[Block], columns: IntArray) -> Cut:
     """Order the groups, give left-overs to the nearest, and score."""
-    blocks = sorted(blocks, key=lambda b: (-b.gain, int(b.rows.argmax())))
+    blocks = sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
     labels = nearest(judge.problem, blocks)
     fit = judge.fit(labels)
     return Cut(quorum, tuple(blocks), labels, columns, fit, judge.score(fit))

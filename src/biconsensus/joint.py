@@ -14,7 +14,7 @@ import numpy as np
 
 from biconsensus.bipartite import MAX_ROUNDS, Votes, consecutive
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.protocols import Block, IntArray
+from biconsensus.protocols import Block, IntArray, comparable
 
 Step = Callable[[Votes, IntArray], IntArray]
 
@@ -65,7 +65,7 @@ def optimise(problem: PreferenceMatrix, quorum: Fraction, start: list[Block] | N
     rows, _ = votes.best_rows(columns)
     groups = np.unique(rows[rows >= 0])
     blocks = [Block(rows == t, columns == t, problem.gain(rows == t, columns == t, quorum)) for t in groups]
-    return sorted(blocks, key=lambda b: (-b.gain, -problem.n_elements(b.rows), int(b.rows.argmax())))
+    return sorted(blocks, key=lambda b: (-comparable(b.gain), -problem.n_elements(b.rows), int(b.rows.argmax())))
 
 
 def search(votes: Votes, starts: Iterable[IntArray] = ()) -> IntArray:

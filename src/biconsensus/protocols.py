@@ -30,6 +30,11 @@ class Block:
     """sum over rows i and columns j of the block of s_i M_ij w_j (B_ij - theta)."""
 
 
+def comparable(gain: float) -> float:
+    """A gain without the digits that only rounding makes, so that ties are ties."""
+    return float(f"{gain:.12e}")
+
+
 @runtime_checkable
 class Solver(Protocol):
     """Finds the best block; knows nothing of the loop around it."""

@@ -17,7 +17,7 @@ from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import InputError, NoConsensusWarning
 from biconsensus.memory import check_solver_memory
-from biconsensus.protocols import Block, FloatArray, Solver
+from biconsensus.protocols import Block, FloatArray, Solver, comparable
 from biconsensus.solvers import get_solver
 
 if TYPE_CHECKING:
@@ -117,9 +117,7 @@ def _result(
     power: int,
 ) -> Consensus:
     """Consensus over the pool as it was given, in the scale of its weights; warned about where it is empty."""
-    # gains that differ by rounding alone are ties, which stay in the order in which they were found
-    order = np.argsort([-float(f"{block.gain:.12e}") for block in found.blocks], kind="stable")
-    blocks = [found.blocks[k] for k in order]
+    blocks = sorted(found.blocks, key=lambda block: -comparable(block.gain))
     gains = np.array([block.gain for block in blocks], dtype=np.float64)
     loss = 2 * (1 - float(settings.quorum)) * problem.norm - 2 * float(gains.sum())
     with np.errstate(over="ignore"):

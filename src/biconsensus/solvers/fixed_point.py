@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.protocols import BoolArray, IntArray
+from biconsensus.protocols import BoolArray, IntArray, comparable
 from biconsensus.solvers.sets import set_of
 
 
@@ -39,7 +39,7 @@ class FixedPoint:
     @classmethod
     def of(cls, key: bytes, rows: IntArray, n_rows: int, gain: float, n_elements: int, n_sources: int) -> FixedPoint:
         """The fixed point of a set of columns and the rows that join it, in order."""
-        preference = Preference(-float(f"{gain:.12e}"), -n_elements, -n_sources, int(rows[0]), key)
+        preference = Preference(-comparable(gain), -n_elements, -n_sources, int(rows[0]), key)
         if 32 * rows.size < n_rows:
             return cls(rows.astype(np.int32), set_of(key), gain, preference)
         return cls(np.packbits(mask_of(rows, n_rows)), set_of(key), gain, preference)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
+from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray, comparable
 from biconsensus.solvers.factors import admissible, factor_gain, leading_triplets, live_matrix
 
 HALF = Fraction(1, 2)
@@ -78,7 +78,7 @@ class QuantileSolver:
             if not admissible(self._problem, x > 0, z > 0, min_elements, min_candidates):
                 continue
             # ties: the larger block, then the one with the earlier first row
-            rank = (float(f"{gain:.12e}"), self._problem.n_elements(x > 0), -int(np.argmax(x > 0)))
+            rank = (comparable(gain), self._problem.n_elements(x > 0), -int(np.argmax(x > 0)))
             if best is None or rank > best[0]:
                 best = (rank, Block(x > 0, z > 0, gain))
         return None if best is None else best[1]
