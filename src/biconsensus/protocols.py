@@ -30,6 +30,10 @@ class Block:
     """sum over rows i and columns j of the block of s_i M_ij w_j (B_ij - theta)."""
 
 
+GUARD = 1e-12
+"""Relative excess over a quorum of real weights that counts as a tie."""
+
+
 def comparable(gain: float) -> float:
     """A gain without the digits that only rounding makes, so that ties are ties."""
     return float(f"{gain:.12e}")

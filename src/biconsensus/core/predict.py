@@ -9,11 +9,8 @@ import numpy as np
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import GUARD, FloatArray, IntArray
 from biconsensus.validation import check_quorum
-
-GUARD = 1e-12
-"""Relative excess over the quorum that counts as a tie."""
 
 
 def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntArray:

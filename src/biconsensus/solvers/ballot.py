@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from biconsensus.core.compress import column_sizes
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
 from biconsensus.solvers.counting import Counting
 from biconsensus.solvers.dense_votes import DenseVotes
 from biconsensus.solvers.sets import Sets
@@ -36,7 +36,6 @@ SPARSE = 20
 """Steps of a dense product in the time of one step of a sparse one, measured."""
 TURNED = 64
 """Sets for which dense products take the time in which the matrix is turned for sparse ones."""
-GUARD = 1e-12
 WHOLE = 2**33
 """Sum of whole weights up to which a share of them is exact in 64 bits: quorums have numerators below 10^9 < 2^30."""
 

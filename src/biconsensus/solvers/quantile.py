@@ -10,11 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray, comparable
+from biconsensus.protocols import GUARD, Block, BoolArray, FloatArray, IntArray, comparable
 from biconsensus.solvers.factors import admissible, factor_gain, leading_triplets, live_matrix
 
 HALF = Fraction(1, 2)
-GUARD = 1e-12
 
 
 class QuantileSolver:
