@@ -2,10 +2,10 @@
 Fusion of image segmentations
 =============================
 
-Several programs outline the cells of one image; each misses some, merges some, and takes stains for cells. The
-outlines are candidate groups of pixels, and the consensus gives the cells that the programs agree on: how many there
-are, which pixels belong to each, and which programs back it. STAPLE, the usual fusion, gives one mask of foreground
-pixels and needs another step to tell touching cells apart.
+Several programs outline the cells of one image; each shifts its outlines a little, some cut one cell in two or take a
+stain for a cell. The outlines are candidate groups of pixels, and the consensus gives the cells that the programs
+agree on: how many there are, which pixels belong to each, and which programs back it. STAPLE, the usual fusion, gives
+one mask of foreground pixels and needs another step to tell touching cells apart.
 """
 
 import matplotlib.pyplot as plt
