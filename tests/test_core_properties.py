@@ -26,7 +26,9 @@ def planted_blocks(draw, least=4, most=7, dropped=True):
     matrix[a + 1 :, b + 1 :] = True
     if dropped:
         k = draw(st.integers(0, a // 2))
-        rows, columns = (draw(st.lists(st.integers(0, n - 1), min_size=k, max_size=k, unique=True)) for n in matrix.shape)
+        rows, columns = (
+            draw(st.lists(st.integers(0, n - 1), min_size=k, max_size=k, unique=True)) for n in matrix.shape
+        )
         matrix[rows, columns] ^= True
     return matrix, np.arange(2 * a + 1) <= a, np.arange(2 * b + 1) <= b
 
