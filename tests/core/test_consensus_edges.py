@@ -5,6 +5,7 @@ import pytest
 from strategies import quiet_consensus
 
 import biconsensus as bc
+from biconsensus.confidence import confidence
 
 TWO = [range(10)] * 4 + [range(6, 18)] * 4
 
@@ -151,3 +152,14 @@ def test_results_on_other_elements_cannot_be_compared():
     }
     with pytest.raises(ValueError, match="they have 16, 14"):
         c.compare(bc.find_consensus([np.repeat([0, 1], 7)] * 4))
+
+
+def test_confidence_draws_twenty_pools_with_seed_0_unless_told_otherwise():
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((60, 7)) < 0.35, rng.integers(0, 3, (60, 7)), rng.integers(0, 3, (60, 1)))
+    c = bc.find_consensus(table, unassigned="nearest")
+    asked = c.confidence().elements
+    assert np.array_equal(asked, confidence(c, 20, 0).elements)
+    for number, seed in ((21, 0), (20, 1)):
+        assert not np.array_equal(asked, confidence(c, number, seed).elements)
+        assert np.array_equal(c.confidence(number, seed).elements, confidence(c, number, seed).elements)

@@ -1,4 +1,4 @@
-"""Both ways to count votes against plain formulas, whichever a ballot would choose; parts of the vote solver."""
+"""Both ways to count votes against plain formulas, whichever a ballot would choose."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from solver_problems import HALF, planted, problem_of
+from solver_problems import HALF, problem_of
 from strategies import examples
 
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.solvers import ballot, descent, vote
+from biconsensus.solvers import ballot
 from biconsensus.solvers.ballot import Ballot
 from biconsensus.solvers.dense_votes import DenseVotes
 from biconsensus.solvers.fixed_point import FixedPoint, Preference
-from biconsensus.solvers.sets import Sets, set_of
+from biconsensus.solvers.sets import Sets
 from biconsensus.solvers.sparse_votes import SparseVotes
-from biconsensus.solvers.vote import VoteSolver, heaviest
 
 seeds = st.integers(0, 2**32 - 1)
 levels = st.sampled_from([Fraction(29, 100), HALF, Fraction(2, 3)])
@@ -198,156 +197,10 @@ def test_real_weights_are_compared_in_double_precision() -> None:
         assert way.of_sets(Sets.from_masks(np.ones((1, 2), bool)), *every).rows(0).tolist() == [1]
 
 
-def solved(matrix: np.ndarray, **parts: np.ndarray) -> VoteSolver:
-    solver = VoteSolver(n_jobs=1)
-    solver.load(problem_of(matrix, **parts), HALF)
-    return solver
-
-
-def test_smaller_minimum_sizes_find_what_larger_ones_left_aside() -> None:
-    solver = solved(planted([(6, 4), (3, 3)]))
-    every = np.ones(9, bool), np.ones(7, bool)
-    assert solver.best_block(*every, 7, 1) is None
-    assert solver.best_block(*every, 1, 5) is None
-    for sizes in ((6, 4), (1, 1)):
-        block = solver.best_block(*every, *sizes)
-        assert block is not None
-        assert (block.rows.sum(), block.columns.sum(), block.gain) == (6, 4, 12.0)
-    rest = solver.best_block(~block.rows, ~block.columns, 3, 3)
-    assert rest is not None
-    assert rest.gain == 4.5
-    assert solver.best_block(~block.rows, ~block.columns, 4, 3) is None
-    assert solver.best_block(~block.rows, ~block.columns, 3, 4) is None
-
-
-def test_nothing_alive_gives_nothing() -> None:
-    solver = solved(planted([(6, 4), (3, 3)]))
-    none, every = np.zeros(9, bool), np.ones(9, bool)
-    assert solver.best_block(none, np.ones(7, bool), 1, 1) is None
-    assert solver.best_block(every, np.zeros(7, bool), 1, 1) is None
-    assert solver.best_block(every, np.ones(7, bool), 1, 1) is not None
-
-
-def test_what_is_known_is_forgotten_with_its_rows_and_columns() -> None:
-    solver = solved(planted([(6, 4), (5, 4), (4, 4)]))
-    rows, columns = np.ones(15, bool), np.ones(12, bool)
-    solver.best_block(rows, columns, 1, 1)
-    assert len(solver._points) == 3
-    assert sorted(len(point.columns) for point in solver._points.values()) == [4, 4, 4]
-    assert not solver._unknown[:12].any()
-    rows[0] = False
-    block = solver.best_block(rows, columns, 1, 1)
-    assert block is not None
-    assert block.gain == 10.0
-    columns[0] = False
-    block = solver.best_block(rows, columns, 1, 1)
-    assert block is not None
-    assert block.gain == 10.0  # five rows by four columns: the second block now
-    assert sorted(point.gain for point in solver._points.values()) == [7.5, 8.0, 10.0]
-
-
-def test_rows_are_starts_where_there_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    starts = []
-    original = VoteSolver._from
-    monkeypatch.setattr(VoteSolver, "_from", lambda self, sets, who: (starts.extend(who), original(self, sets, who)))
-    solver = solved(planted([(3, 3), (2, 2)]))
-    solver.best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
-    assert sorted(starts) == [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
-    starts.clear()
-    solver.best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
-    assert starts == [-1]  # everything else is known
-    starts.clear()
-    monkeypatch.setattr(vote, "FEW_ROWS", 4)
-    monkeypatch.setattr(vote, "LEADING_ROUNDS", 0)
-    solver.load(problem_of(planted([(3, 3), (2, 2)])), HALF)
-    solver.best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
-    assert sorted(starts) == [0, 1, 2, 3, 4]
-    starts.clear()
-    solver.load(problem_of(planted([(3, 3), (2, 2)])), Fraction(1, 3))
-    solver.best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
-    assert sorted(starts) == [0, 1, 2, 3, 4]
-
-
-def test_the_singular_vector_is_a_start_of_the_first_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vote, "LEADING_ROUNDS", 2)
-    asked = []
-    original = VoteSolver._leading
-    monkeypatch.setattr(VoteSolver, "_leading", lambda self: (asked.append(self._round), original(self))[1])
-    solver = solved(planted([(6, 4), (5, 4), (4, 4), (3, 3)]))
-    rows, columns = np.ones(18, bool), np.ones(15, bool)
-    for gain in (12.0, 10.0, 8.0, 4.5):
-        block = solver.best_block(rows, columns, 1, 1)
-        assert block is not None
-        assert block.gain == gain
-        rows, columns = rows & ~block.rows, columns & ~block.columns
-    assert asked == [0, 1]
-
-
-def test_rows_or_columns_that_come_back_are_searched_again_from_their_candidates() -> None:
-    matrix = planted([(6, 4), (5, 4)])
-    solver = VoteSolver(n_jobs=1)
-    solver.load(problem_of(matrix), Fraction(1, 3))  # only candidates are starts
-    first, second = (np.arange(11) < 6, np.arange(8) < 4), (np.arange(11) >= 6, np.arange(8) >= 4)
-    for rows, columns, gain in [
-        (first[0], np.ones(8, bool), 16.0),
-        (np.ones(11, bool), second[1], 20 * 2 / 3),  # rows have come back
-        (np.ones(11, bool), first[1], 16.0),  # columns have
-        (second[0], np.ones(8, bool), 20 * 2 / 3),
-    ]:
-        block = solver.best_block(rows, columns, 1, 1)
-        assert block is not None
-        assert block.gain == pytest.approx(gain)
-
-
-def test_candidates_with_few_rows_in_the_sample_are_started_on_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(descent, "SAMPLE", 80)
-    monkeypatch.setattr(vote, "WELL_SAMPLED", 30)
-    matrix = planted([(150, 12), (20, 12)], flips=0.1, seed=1)
-    solver = VoteSolver(n_jobs=1)
-    solver.load(problem_of(matrix), Fraction(1, 3))
-    assert solver._coarse is not None
-    assert (solver._sizes_in_sample(solver._coarse) >= 30).tolist() == [True] * 12 + [False] * 12
-    rows, columns = np.ones(170, bool), np.ones(24, bool)
-    for lower, upper in ((0, 12), (12, 24)):
-        block = solver.best_block(rows, columns, 2, 2)
-        assert block is not None
-        assert np.flatnonzero(block.columns).tolist() == list(range(lower, upper))
-        rows, columns = rows & ~block.rows, columns & ~block.columns
-
-
 def test_weights_are_counted_in_their_unit() -> None:
     votes = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([0.5, 1.5, 2.0])), HALF)
     assert votes.unit == 0.5
     assert votes.weights.tolist() == [1, 3, 4]
-
-
-def test_rows_are_starts_up_to_the_border(monkeypatch: pytest.MonkeyPatch) -> None:
-    starts: list[int] = []
-    original = VoteSolver._from
-    monkeypatch.setattr(VoteSolver, "_from", lambda self, sets, who: (starts.extend(who), original(self, sets, who)))
-    for few, expected in ((4, False), (5, True)):
-        monkeypatch.setattr(vote, "FEW_ROWS", few)
-        starts.clear()
-        solved(planted([(3, 3), (2, 2)])).best_block(np.ones(5, bool), np.ones(5, bool), 1, 1)
-        assert (max(starts) >= 5) == expected
-
-
-def test_a_row_starts_from_the_columns_that_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: dict[int, list[int]] = {}
-    original = VoteSolver._from
-
-    def note(self: VoteSolver, sets: Sets, who: np.ndarray) -> None:
-        begun.update(zip(who.tolist(), map(list, map(set_of, sets.keys()))))
-        original(self, sets, who)
-
-    monkeypatch.setattr(VoteSolver, "_from", note)
-    matrix = planted([(3, 3), (2, 2)])
-    matrix[0, 4] = True
-    solved(matrix).best_block(np.ones(5, bool), np.array([True, True, True, True, False]), 1, 1)
-    # column 4 is dead; rows are numbered after the five columns
-    assert [begun[k] for k in range(5, 10)] == [[0, 1, 2]] * 3 + [[3]] * 2
-    assert [begun[k] for k in range(4)] == [[0, 1, 2]] * 3 + [[3]]
-    assert begun[-1] == [0, 1, 2]
 
 
 def test_no_set_is_too_large_for_a_row_that_holds_all_of_it() -> None:
@@ -355,17 +208,3 @@ def test_no_set_is_too_large_for_a_row_that_holds_all_of_it() -> None:
     assert not votes.is_too_large(np.ones(2, bool))
     heavy = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([2.0, 3.0, 4.0])), HALF)
     assert [heavy.is_too_large(np.arange(3) < k) for k in (1, 2, 3)] == [False, False, True]  # 4 of 2, 5, 9
-
-
-def test_the_heaviest_rows_of_many() -> None:
-    counts = np.array([5, 1, 4, 4, 9, 1])
-    assert heaviest(counts, 6).tolist() == heaviest(counts, 7).tolist() == [4, 0, 2, 3, 1, 5]
-    assert heaviest(counts, 1).tolist() == [4]
-    assert heaviest(counts, 3).tolist() == [4, 0, 2, 3]
-    assert heaviest(counts, 5).tolist() == [4, 0, 2, 3, 1, 5]
-    many = np.random.default_rng(0).integers(1, 400, 5000)
-    for number in (1, 2, 10, 100, 999, 2500, 4000, 4999):
-        found = heaviest(many, number)
-        least = np.sort(many)[-number]
-        assert sorted(found.tolist()) == np.flatnonzero(many >= least).tolist()
-        assert (np.diff(many[found]) <= 0).all()
