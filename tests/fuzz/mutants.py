@@ -56,6 +56,7 @@ TESTS = [
     "tests/solvers/test_solver_contract.py",
     "tests/solvers/test_solver_edges.py",
     "tests/test_acontrario.py",
+    "tests/test_acontrario_edges.py",
     "tests/test_biclustering.py",
     "tests/test_find.py",
     "tests/test_faults.py",
