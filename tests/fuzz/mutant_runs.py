@@ -94,7 +94,7 @@ class Runner:
         self,
         chosen: list[tuple[Mutant, ast.Module]],
         jobs: int,
-        done: Callable[[Mutant, bool], None],
+        done: Callable[[Mutant, int], None],
         baseline: Path,
     ) -> None:
         self.chosen, self.jobs, self.done, self.path = chosen, jobs, done, baseline
@@ -126,7 +126,7 @@ class Runner:
     def _note(self, mutant: Mutant, status: int) -> None:
         """Pass an outcome on, unless the mutant could not be put in."""
         if status != 2 << 8:
-            self.done(mutant, status == 0)
+            self.done(mutant, status)
 
     def _measure(self, items: list[pytest.Item]) -> int:
         """Time of every test, and the lines that it reaches."""

@@ -1,9 +1,10 @@
 """Mutation testing of the core: change one operator or constant at a time, and see whether a test notices.
 
-``python tests/fuzz/mutants.py [modules] [--sample N] [--jobs N] [--out FILE]``. Every mutant runs the tests that reach
-its line, quickest first and with few random examples (the profile "mutate"), until one fails: see mutant_runs.py. A
-mutant is killed by a test that fails, or by running for much longer than the tests do. Survivors are printed with their
-place; those in equivalents.py cannot be told apart from the original by any result, for the reason given there.
+``python tests/fuzz/mutants.py [modules] [--sample N] [--jobs N] [--out FILE] [--unexplained]``. Every mutant runs the
+tests that reach its line, quickest first and with few random examples (the profile "mutate"), until one fails: see
+mutant_runs.py. A mutant is killed by a test that fails, or by running for much longer than the tests do. Survivors are
+printed with their place; those in equivalents.py cannot be told apart from the original by any result, for the reason
+given there.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def run_inside(chosen: list[Pair], tests: list[str], jobs: int, out: Path, basel
         return os.waitpid(process, 0)[1]
     code = 1
     try:
-        runner = mutant_runs.Runner(chosen, jobs, lambda mutant, survived: note(out, mutant, survived), baseline)
+        runner = mutant_runs.Runner(chosen, jobs, partial(note, out), baseline)
         code = int(mutant_runs.collect_and_run(runner, [*tests, "-k", SKIP]))
     finally:
         os._exit(code)
@@ -99,13 +100,14 @@ def run_outside(chosen: list[Pair], jobs: int, out: Path, baseline: mutant_runs.
             tests = baseline.tests(mutant, inside=False)
             task = partial(mutant_runs.run_loaded, mutant, tree, tests)
             tasks.append((mutant, task, 30 + baseline.limit(tests)))
-        mutant_runs.in_parallel(tasks, Path(name), jobs, lambda mutant, status: note(out, mutant, status == 0))
+        mutant_runs.in_parallel(tasks, Path(name), jobs, partial(note, out))
 
 
-def note(out: Path, mutant: Mutant, survived: bool) -> None:
-    """One line for each mutant, written as it ends."""
+def note(out: Path, mutant: Mutant, status: int) -> None:
+    """One line for each mutant, written as it ends, with the status of its process."""
+    row = {**asdict(mutant), "name": mutant.name, "survived": status == 0, "status": status}
     with out.open("a") as stream:
-        stream.write(json.dumps({**asdict(mutant), "name": mutant.name, "survived": survived}) + "\n")
+        stream.write(json.dumps(row) + "\n")
 
 
 def outcomes(out: Path) -> dict[str, bool]:
@@ -145,6 +147,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="one line of JSON for each mutant; those in it are not run again")
     parser.add_argument("--tests", nargs="+", default=TESTS, help="other tests than those of the core")
     parser.add_argument("--again", type=Path, help="only the survivors of an earlier file")
+    parser.add_argument("--unexplained", action="store_true", help="not those that are explained in equivalents.py")
     parser.add_argument("--list", action="store_true", help="name the mutants, run nothing")
     options = parser.parse_args()
     os.chdir(ROOT)
@@ -153,6 +156,8 @@ def main() -> int:
     if options.again:
         earlier = outcomes(options.again)
         chosen = [pair for pair in chosen if earlier.get(pair[0].name)]
+    if options.unexplained:
+        chosen = [pair for pair in chosen if pair[0].name not in EQUIVALENT]
     random.Random(0).shuffle(chosen)  # what is done when time runs out is a fair sample
     chosen = chosen[: options.sample]
     if options.list:
