@@ -7,7 +7,25 @@ TOGETHER = "both are there or none is; two tests are for type checkers"
 UNSEEN = "pool.unseen is not None and pool.view_of is not None"
 NEVER = "the two are never equal there"
 GUARDED = "the guard of the other branch decides the same for fewer than 10^12 elements"
+UNREAD = "a place that nothing reads"
+BEYOND = "a sum goes on beyond the digits that are asked for"
+UNREACHED = "sums over fewer than 10^10 elements end before"
 EQUIVALENT = {
+    "acontrario.py log_binomial_tail: hits > 0 -> hits >= 0 #1": "no hits at all are certain, whatever the chance",
+    "acontrario.py log_binomial_tail: 1.0 -> 2.0 #2": UNREAD,
+    "acontrario.py log_binomial_tail: 1.0 -> 2.0 #3": UNREAD,
+    "acontrario.py log_binomial_tail: 0.5 -> 1.5 #1": UNREAD,
+    "acontrario.py log_binomial_tail: tail <= _TINY -> tail < _TINY #1": NEVER,
+    "acontrario.py _log_far_tail: 100000 -> 100001 #1": UNREACHED,
+    "acontrario.py _log_far_tail: 1e-12 * total -> 1e-12 // total #1": BEYOND,
+    "acontrario.py _log_far_tail: term > 1e-12 * total -> term >= 1e-12 * total #1": NEVER,
+    "acontrario.py _log_far_tail: break -> continue #1": BEYOND,
+    "acontrario.py log_excess_tail: k > 0 -> k >= 0 #1": "no hits are never more than a share",
+    "acontrario.py log_excess_tail: 0.0 -> 1.0 #1": "the smaller of it and 0 is taken",
+    "acontrario.py _log_hypergeometric: 1000000 -> 1000001 #1": UNREACHED,
+    "acontrario.py _log_hypergeometric: 1e-09 * total -> 1e-09 // total #1": BEYOND,
+    "acontrario.py _log_hypergeometric: term > 1e-09 * total -> term >= 1e-09 * total #1": NEVER,
+    "acontrario.py log_weighted_tail: grid.size - 1 -> grid.size + 1 #1": "the largest chance is on the grid itself",
     f"core/storage.py _pack: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
     f"core/consensus.py Consensus._shares: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
     "core/pool.py Pool.seen_sizes: self.unseen is None or self.view_of is None -> "
@@ -22,7 +40,7 @@ EQUIVALENT = {
     "core/diagnostics.py source_agreement: top > 1e-12 -> top >= 1e-12 #1": NEVER,
     "core/build.py from_labels: 1 -> 2 #1": "only zero is looked at",
     "core/build.py joined_sets: len(s) > 1 -> len(s) >= 1 #1": "the row of one element is merged with itself again",
-    "solvers/vote.py VoteSolver._clear: 1 -> 2 #1": "a place that nothing reads",
+    "solvers/vote.py VoteSolver._clear: 1 -> 2 #1": UNREAD,
     "solvers/ballot.py Ballot._way: TURNED * nnz -> TURNED // nnz #1": SPEED,
     "solvers/vote.py VoteSolver.load: 0 -> 1 #4": "the first search sets the sizes again",
     "solvers/vote.py VoteSolver.load: 0 -> 1 #5": "the first search sets the sizes again",
@@ -66,7 +84,7 @@ EQUIVALENT = {
     "core/compress.py : 20 -> 21 #1": SPEED,
     "core/compress.py : 1 << 20 -> 1 >> 20 #1": SPEED,
     "core/encode.py : 2 -> 3 #1": "a code that nothing else has",
-    "core/encode.py Column.codes: 1 -> 2 #3": "a place that nothing reads",
+    "core/encode.py Column.codes: 1 -> 2 #3": UNREAD,
     "core/encode.py _distinct: 1000 -> 1001 #1": SPEED,
     "core/encode.py _distinct: 4 -> 5 #1": SPEED,
     "core/encode.py _distinct: int(cells.max()) - low > 4 * cells.size + 1000 -> "
@@ -81,7 +99,7 @@ EQUIVALENT = {
     "core/compress.py group_hashes: 1 -> 2 #1": OVERWRITTEN,
     "solvers/vote.py VoteSolver._heavy_rows: live.size < number -> live.size <= number #1": SPEED,
     "solvers/vote.py VoteSolver._leading: 1.0 -> 2.0 #1": "nothing divided by anything is nothing",
-    "solvers/vote.py VoteSolver.load: 0 -> 1 #1": "a place that nothing reads",
+    "solvers/vote.py VoteSolver.load: 0 -> 1 #1": UNREAD,
     "solvers/vote.py VoteSolver._near: entries.indptr[gone + 1] - entries.indptr[gone] -> "
     "entries.indptr[gone + 1] + entries.indptr[gone] #1": SPEED,
     "solvers/vote.py VoteSolver._search: heavy + self._columns.size -> heavy - self._columns.size #1": SPEED,

@@ -153,6 +153,9 @@ def main() -> int:
     os.chdir(ROOT)
     os.environ["BICONSENSUS_PROFILE"] = "mutate"
     chosen = [pair for module in options.modules for pair in mutants(module)]
+    for name in EQUIVALENT.keys() - {mutant.name for mutant, _ in chosen}:
+        if name.split()[0] in options.modules:
+            print(f"explained, but there is no such mutant any more: {name}")
     if options.again:
         earlier = outcomes(options.again)
         chosen = [pair for pair in chosen if earlier.get(pair[0].name)]
