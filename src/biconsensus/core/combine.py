@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ from biconsensus.validation import check_indices
 if TYPE_CHECKING:
     from biconsensus.core.pool import Pool
 
+logger = logging.getLogger("biconsensus")
+
 
 def select(pool: Pool, elements: Any, candidates: Any, sources: Any) -> Pool:
     """Pool of some elements, candidates and sources."""
@@ -29,6 +32,21 @@ def select(pool: Pool, elements: Any, candidates: Any, sources: Any) -> Pool:
     if elements is not None:
         pool = _of_elements(pool, check_indices("elements", elements, n_elements))
     return pool
+
+
+def clean(pool: Pool, trivial_share: float) -> Pool:
+    """Pool without the candidates that are empty or hold at least this share of what their source saw."""
+    sizes, seen = pool.sizes, pool.seen_sizes
+    drop = (sizes >= trivial_share * seen) | (sizes == 0)
+    reasons = tuple(
+        (pool.names[j], "empty" if sizes[j] == 0 else f"trivial: holds {sizes[j]} of {seen[j]}")
+        for j in np.flatnonzero(drop)
+    )
+    if drop.all():
+        raise InputError(f"nothing is left of the pool: all {drop.size} candidates are empty or trivial.")
+    for name, reason in reasons:
+        logger.info("left out candidate %r: %s", name, reason)
+    return replace(_of_candidates(pool, np.flatnonzero(~drop)), left_out=pool.left_out + reasons) if reasons else pool
 
 
 def _of_sources(pool: Pool, kept: IntArray) -> Pool:
@@ -59,6 +77,14 @@ def _views_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
     used, view_of = np.unique(pool.view_of[kept], return_inverse=True)
     unseen = csr_array(pool.unseen[:, used])
     return {"unseen": unseen, "view_of": view_of} if unseen.nnz else {"unseen": None, "view_of": None}
+
+
+def merged_views(pool: Pool) -> tuple[IntArray, csr_array | None]:
+    """View of each candidate and what each view did not see, identical views merged."""
+    if pool.unseen is None or pool.view_of is None:
+        return np.zeros(pool.shape[1], np.int64), None
+    first, merged = group_rows(csr_array(pool.unseen.T))
+    return merged[pool.view_of].astype(np.int64), csr_array(pool.unseen[:, first])
 
 
 def _of_elements(pool: Pool, kept: IntArray) -> Pool:

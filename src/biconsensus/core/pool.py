@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.core import build, combine
-from biconsensus.core.build import Provenance
-from biconsensus.core.compress import count_numbers, group_rows
-from biconsensus.errors import InputError
+from biconsensus.core.compress import count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.validation import check_not_empty
-
-logger = logging.getLogger("biconsensus")
 
 TRIVIAL_SHARE = 0.9
 
@@ -45,7 +40,7 @@ class Pool:
     """(m,) the distinct row of each element."""
     source_of: IntArray
     """(n,) the source of each candidate."""
-    sources: tuple[Provenance, ...]
+    sources: tuple[build.Provenance, ...]
     weights: FloatArray
     """(n,) weight of each candidate."""
     names: tuple[str, ...]
@@ -71,7 +66,7 @@ class Pool:
         *,
         missing: int | None = None,
         ids: Any = None,
-        sources: Sequence[Provenance] | None = None,
+        sources: Sequence[build.Provenance] | None = None,
     ) -> Pool:
         """Pool of several groupings, each given by one label per element.
 
@@ -170,10 +165,8 @@ class Pool:
 
     def __repr__(self) -> str:
         """One line: elements, candidates, sources."""
-        m, n = self.shape
-        return (
-            f"Pool({m} elements in {self.rows.shape[0]} distinct rows, {n} candidates of {len(self.sources)} sources)"
-        )
+        m, (r, n) = self.inverse.size, self.rows.shape
+        return f"Pool({m} elements in {r} distinct rows, {n} candidates of {len(self.sources)} sources)"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -193,24 +186,19 @@ class Pool:
     @property
     def sizes(self) -> IntArray:
         """(n,) number of elements in each candidate."""
-        held = (self.rows != 0).astype(np.int64)
-        return np.asarray(self.counts @ held)
+        return np.asarray(self.counts @ (self.rows != 0).astype(np.int64))
 
     @property
     def seen_sizes(self) -> IntArray:
         """(n,) number of elements that the source of each candidate saw."""
-        everyone = np.full(self.shape[1], self.shape[0], np.int64)
+        m, n = self.shape
         if self.unseen is None or self.view_of is None:
-            return everyone
-        hidden = np.asarray(self.counts @ self.unseen.astype(np.int64))
-        return np.asarray(everyone - hidden[self.view_of])
+            return np.full(n, m, np.int64)
+        return np.asarray(m - (self.counts @ self.unseen.astype(np.int64))[self.view_of])
 
     def views(self) -> tuple[IntArray, csr_array | None]:
         """View of each candidate and what each view did not see, identical views merged."""
-        if self.unseen is None or self.view_of is None:
-            return np.zeros(self.shape[1], np.int64), None
-        first, merged = group_rows(csr_array(self.unseen.T))
-        return merged[self.view_of].astype(np.int64), csr_array(self.unseen[:, first])
+        return combine.merged_views(self)
 
     def to_matrix(self) -> csr_array:
         """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""
@@ -228,18 +216,7 @@ class Pool:
         >>> pool.names, pool.left_out
         (('halves: 0', 'halves: 1'), (('lump: 0', 'trivial: holds 4 of 4'),))
         """
-        sizes, seen = self.sizes, self.seen_sizes
-        trivial = sizes >= TRIVIAL_SHARE * seen
-        drop = trivial | (sizes == 0)
-        reasons = tuple(
-            (self.names[j], "empty" if sizes[j] == 0 else f"trivial: holds {sizes[j]} of {seen[j]}")
-            for j in np.flatnonzero(drop)
-        )
-        if drop.all():
-            raise InputError(f"nothing is left of the pool: all {drop.size} candidates are empty or trivial.")
-        for name, reason in reasons:
-            logger.info("left out candidate %r: %s", name, reason)
-        return replace(self.select(candidates=~drop), left_out=self.left_out + reasons) if reasons else self
+        return combine.clean(self, TRIVIAL_SHARE)
 
     def select(self, elements: Any = None, candidates: Any = None, sources: Any = None) -> Pool:
         """Pool of some elements, candidates or sources, by index or mask.
@@ -266,8 +243,7 @@ class Pool:
         Examples
         --------
         >>> import biconsensus as bc
-        >>> bc.Pool.from_labels([[0, 0, 1, 1]]).join([[1, 2]]).to_matrix().toarray()[1:3]
-        array([[1., 1.],
-               [1., 1.]])
+        >>> bc.Pool.from_labels([[0, 0, 1, 1]]).join([[1, 2]]).to_matrix().toarray()[1]
+        array([1., 1.])
         """
         return combine.join(self, together)
