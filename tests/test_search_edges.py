@@ -90,7 +90,7 @@ def test_candidates_without_weight_have_none_in_the_result():
     pool = bc.Pool.from_labels([HALVES, HALVES, np.tile([0, 1], 8)])
     c = bc.find_consensus(pool, 2, 1, weights=[1, 1, 3, 1, 0, 0])
     assert c.weights.tolist() == [1, 1, 3, 1, 0, 0]
-    assert c.behind[4:].tolist() == [[0, 0], [0, 0]]
+    assert c.behind[4:].toarray().tolist() == [[0, 0], [0, 0]]
 
 
 def test_the_account_holds_what_ended_the_search():

@@ -110,8 +110,8 @@ def test_weights_of_the_pool_stand_behind_the_groups_where_the_search_had_none()
     pool = bc.Pool.from_labels([np.repeat([0, 1], 8)] * 4, weights=[1, 2, 3, 4])
     c = bc.find_consensus(pool)
     bare = bc.Consensus(pool, c.row_of, c.members, c.candidates, c.gains, c.objective)
-    assert bare.behind.tolist() == [[1, 0], [0, 1], [2, 0], [0, 2], [3, 0], [0, 3], [4, 0], [0, 4]]
-    assert c.behind.tolist() == bare.behind.tolist()
+    assert bare.behind.toarray().tolist() == [[1, 0], [0, 1], [2, 0], [0, 2], [3, 0], [0, 3], [4, 0], [0, 4]]
+    assert c.behind.toarray().tolist() == bare.behind.toarray().tolist()
     assert bare.labels.tolist() == c.labels.tolist()
 
 

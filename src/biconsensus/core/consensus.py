@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus.core import shares
 from biconsensus.core.compress import gather
 from biconsensus.core.pool import Pool
-from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.errors import InputError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -78,73 +79,37 @@ class Consensus:
     @cached_property
     def biclusters(self) -> list[Bicluster]:
         """The bi-clusters as found, largest gain first; left-over elements are never in them."""
-        by_group = csr_array(self.members.T)
-        found = []
-        for t, candidates in enumerate(self.candidates):
-            inside = np.zeros(self.members.shape[0], bool)
-            inside[by_group.indices[by_group.indptr[t] : by_group.indptr[t + 1]]] = True
-            found.append(Bicluster(np.flatnonzero(inside[self.row_of]), candidates, float(self.gains[t])))
-        return found
+        by_group = csr_array(self.members[self.row_of].T)
+        elements = np.split(by_group.indices.astype(np.int64), by_group.indptr[1:-1])
+        return [Bicluster(*found) for found in zip(elements, self.candidates, self.gains.tolist())]
+
+    @property
+    def behind(self) -> csr_array:
+        """(n, T) sparse: weight of each candidate in the group that it backs."""
+        return shares.weights_behind(self.candidates, self.pool.weights if self.weights is None else self.weights)
 
     @cached_property
-    def behind(self) -> FloatArray:
-        """(n, T) weight of each candidate in the group that it backs, 0 elsewhere."""
-        used = self.pool.weights if self.weights is None else self.weights
-        weights = np.zeros((self.pool.shape[1], len(self)))
-        for t, candidates in enumerate(self.candidates):
-            weights[candidates, t] = used[candidates]
-        return weights
-
-    @cached_property
-    def _shares(self) -> FloatArray:
+    def _share(self) -> csr_array:
         """(r', T) of the candidates of each group that saw a distinct row of the pool, the share that holds it."""
-        pool, behind = self.pool, self.behind
-        asked = np.broadcast_to(behind.sum(axis=0), (pool.rows.shape[0], len(self)))
-        if pool.unseen is not None and pool.view_of is not None:
-            by_view = np.zeros((pool.unseen.shape[1], len(self)))
-            np.add.at(by_view, pool.view_of, behind)
-            asked = asked - pool.unseen.astype(np.float64) @ by_view
-        held = pool.rows.astype(np.float64) @ behind
-        # real values are degrees of membership; above 1 they are taken relative to the largest one
-        top = 1.0 if pool.binary else float(pool.rows.data.max(initial=1.0))
-        return np.asarray(np.divide(held / top, asked, out=np.zeros(held.shape), where=asked > 0))
-
-    @cached_property
-    def _row_labels(self) -> IntArray:
-        """(r,) group of each row of `members`, where every row is in one group at most."""
-        labels = np.full(self.members.shape[0], -1, np.int64)
-        inside = np.diff(self.members.indptr) > 0
-        labels[inside] = self.members.indices[self.members.indptr[:-1][inside]]
-        return labels
+        return shares.held_share(self.pool, self.behind)
 
     @cached_property
     def labels(self) -> IntArray:
         """(m,) group of each element, -1 for none; with overlap the group that backs the element most."""
-        if self.settings.get("overlap"):
-            labels = self._backed_most()
-        else:
-            labels = gather(self._row_labels, self.row_of)
-        if self.settings.get("unassigned") == "nearest" and len(self):
+        overlap = self.settings.get("overlap")
+        labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
+        if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            labels[left] = self._nearest[self.pool.inverse[left]]
+            nearest = shares.largest_in_rows(shares.held_weight(self.pool, self.behind))
+            labels[left] = nearest[self.pool.inverse[left]]
         return labels
 
     def _backed_most(self) -> IntArray:
         """(m,) of the groups of each element, the one whose candidates hold it most."""
-        labels = np.full(self.row_of.size, -1, np.int64)
-        best = np.zeros(self.row_of.size)
-        for t, group in enumerate(self.biclusters):
-            share = self._shares[self.pool.inverse[group.elements], t]
-            better = (share > best[group.elements]) | (labels[group.elements] < 0)
-            labels[group.elements[better]] = t
-            best[group.elements[better]] = share[better]
-        return labels
-
-    @cached_property
-    def _nearest(self) -> IntArray:
-        """(r',) for each distinct row of the pool, the group whose candidates hold it with the most weight, or -1."""
-        held = self.pool.rows.astype(np.float64) @ self.behind
-        return np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
+        groups = csr_array(self.members[self.row_of], dtype=np.float64)
+        rows = np.repeat(self.pool.inverse, np.diff(groups.indptr))
+        groups.data = shares.values_at(self._share, rows, groups.indices)
+        return shares.largest_in_rows(groups)
 
     @cached_property
     def membership(self) -> csr_array:
@@ -159,24 +124,22 @@ class Consensus:
     @cached_property
     def backing(self) -> FloatArray:
         """(m,) in [0, 1]: of the candidates behind its group that saw an element, the share of weight that holds it."""
-        if len(self) == 0:
-            return np.zeros(self.labels.size)
-        share = self._shares[self.pool.inverse, np.maximum(self.labels, 0)]
-        return np.where(self.labels >= 0, share, 0.0)
+        share = np.zeros(self.labels.size)
+        inside = np.flatnonzero(self.labels >= 0)
+        share[inside] = shares.values_at(self._share, self.pool.inverse[inside], self.labels[inside])
+        return share
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
-        return np.asarray(self._shares[self.pool.inverse])
+        return np.asarray(self._share[self.pool.inverse].toarray())
 
     @property
     def indicators(self) -> tuple[BoolArray, BoolArray]:
         """(T, m) and (T, n) masks of rows and columns, as `sklearn.metrics.consensus_score` takes them."""
-        rows = np.zeros((len(self), self.pool.shape[0]), bool)
         columns = np.zeros((len(self), self.pool.shape[1]), bool)
-        for t, group in enumerate(self.biclusters):
-            rows[t, group.elements] = True
-            columns[t, group.candidates] = True
-        return rows, columns
+        for t, candidates in enumerate(self.candidates):
+            columns[t, candidates] = True
+        return self.members[self.row_of].T.toarray().astype(bool), columns
 
     def predict(self, labels: Any, *, missing: int | None = None) -> IntArray:
         """Groups of new elements from their base labels alone.
@@ -246,16 +209,13 @@ class Consensus:
         if self.labels.size != other.labels.size:
             raise InputError(f"results must have the same elements; they have {self.labels.size}, {other.labels.size}.")
         scores = {"ari": metrics.ari, "ami": metrics.ami, "nmi": metrics.nmi}
-        return {name: float(score(self.labels, other.labels)) for name, score in scores.items()}
+        return {name: score(self.labels, other.labels) for name, score in scores.items()}
 
     def to_frame(self) -> pd.DataFrame:
         """Table of the elements with the user's own ids: label and backing (needs pandas)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingDependencyError.of("pandas", "tables") from error
-        index = None if self.pool.ids is None else pd.Index(self.pool.ids, name="id")
-        return pd.DataFrame({"label": self.labels, "backing": self.backing}, index=index)
+        from biconsensus.core.notebook import frame_of
+
+        return frame_of(self)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file (JSON and arrays, no code)."""

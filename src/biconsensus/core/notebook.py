@@ -1,4 +1,4 @@
-"""What notebooks show of a consensus."""
+"""Tables of a consensus for people: its elements as a data frame, its groups as notebooks show them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biconsensus.errors import MissingDependencyError
+
 if TYPE_CHECKING:
+    import pandas as pd
+
     from biconsensus.core.consensus import Consensus
 
 MOST_ROWS = 50
 """Groups that are listed, the largest gains first."""
+
+
+def frame_of(consensus: Consensus) -> pd.DataFrame:
+    """Label and backing of the elements under the user's own ids."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingDependencyError.of("pandas", "tables") from error
+    index = None if consensus.pool.ids is None else pd.Index(consensus.pool.ids, name="id")
+    return pd.DataFrame({"label": consensus.labels, "backing": consensus.backing}, index=index)
 
 
 def table_of(consensus: Consensus) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
+from biconsensus.core.shares import summed
 from biconsensus.errors import InputError
 from biconsensus.protocols import GUARD, FloatArray, IntArray
 from biconsensus.validation import check_quorum
@@ -20,7 +22,7 @@ def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntAr
         raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(result.pool.sources)}.")
     if len(result) == 0:
         return np.full(new.shape[0], -1, np.int64)
-    held, asked = new.rows.astype(np.float64) @ _known(result, new), _asked(result, new)
+    held, asked = (new.rows.astype(np.float64) @ _known(result, new)).toarray(), _asked(result, new)
     # a power of two out of both, so that products with the terms of the quorum stay finite and keep every digit
     held, asked = (np.ldexp(part, -int(np.frexp(asked.max())[1])) for part in (held, asked))
     nearest = result.settings.get("unassigned") == "nearest"
@@ -31,11 +33,11 @@ def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntAr
     return np.asarray(best[new.inverse])
 
 
-def _known(result: Consensus, new: Pool) -> FloatArray:
+def _known(result: Consensus, new: Pool) -> csr_array:
     """(n', T) weights behind the groups of the candidates that both pools have; 0 for labels the old one lacks."""
     pool = result.pool
     place = {(pool.source_of[j], _label(pool, j)): j for j in range(pool.shape[1])}
-    behind = np.vstack([result.behind, np.zeros(len(result))])
+    behind = vstack([result.behind, csr_array((1, len(result)))], format="csr")
     return behind[[place.get((new.source_of[j], _label(new, j)), -1) for j in range(new.shape[1])]]
 
 
@@ -46,8 +48,7 @@ def _label(pool: Pool, candidate: int) -> str:
 
 def _asked(result: Consensus, new: Pool) -> FloatArray:
     """(r, T) weight of the candidates of each group whose source saw each distinct new row."""
-    by_source = np.zeros((len(result.pool.sources), len(result)))
-    np.add.at(by_source, result.pool.source_of, result.behind)
+    by_source = summed(result.behind, result.pool.source_of, len(result.pool.sources)).toarray()
     seen = np.ones((new.rows.shape[0], len(new.sources)))
     if new.unseen is not None:
         seen -= new.unseen.astype(np.float64).toarray()

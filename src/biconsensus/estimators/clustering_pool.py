@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from biconsensus.core.build import Provenance
 from biconsensus.core.consensus import Consensus
@@ -70,7 +70,7 @@ class Voters:
     predictors: tuple[Any, ...]
     columns: tuple[dict[Any, int], ...]
     """For each predictor, the candidate of the pool behind each of its labels."""
-    behind: FloatArray
+    behind: csr_array
     """(n, T) weights of the candidates in the groups that they back."""
 
     @classmethod
@@ -92,14 +92,12 @@ class Voters:
 
     def votes(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weight (p, T) of the candidates of each group that hold a new element, and (T,) of all that were asked."""
-        held = np.zeros((len(X), self.behind.shape[1]))
-        asked = np.zeros(self.behind.shape[1])
-        for predictor, column_of in zip(self.predictors, self.columns):
-            labels = predictor.predict(X)
-            for label, column in column_of.items():
-                held[labels == label] += self.behind[column]
-                asked += self.behind[column]
-        return held, asked
+        voted = zip(self.predictors, self.columns)
+        inside = [
+            csr_array(predictor.predict(X)[:, None] == np.array(list(column_of))) for predictor, column_of in voted
+        ]
+        asked = self.behind[[column for column_of in self.columns for column in column_of.values()]]
+        return (hstack(inside, format="csr", dtype=np.float64) @ asked).toarray(), asked.sum(axis=0)
 
 
 def assign(held: FloatArray, asked: FloatArray, quorum: float, nearest: bool) -> IntArray:

@@ -1,0 +1,72 @@
+"""Weights and shares behind groups, against the dense formulas."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import biconsensus as bc
+from biconsensus.core import shares
+
+
+def dense_share(pool, behind):
+    """Held over asked weight of every distinct row and group, from full arrays."""
+    rows, seen = pool.rows.toarray().astype(float), np.ones(pool.rows.shape)
+    if pool.unseen is not None:
+        seen -= pool.unseen.toarray()[:, pool.view_of]
+    held, asked = rows @ behind, seen @ behind
+    return np.divide(held / max(1.0, rows.max()), asked, out=np.zeros(held.shape), where=asked > 0)
+
+
+@pytest.mark.parametrize("hidden", [0.0, 0.3])
+@pytest.mark.parametrize("top", [1.0, 4.0])
+def test_shares_are_those_of_the_full_arrays(hidden, top):
+    rng = np.random.default_rng(0)
+    inside = rng.random((30, 12)) < 0.4
+    A = np.where(inside, rng.uniform(0.1, top, (30, 12)) if top > 1 else 1.0, 0.0)
+    weights = np.append(rng.uniform(0.5, 2.0, 11), 0.0)
+    pool = bc.Pool.from_matrix(A, weights=weights, seen=inside | (rng.random((30, 12)) >= hidden))
+    groups = [np.array([0, 3, 5]), np.array([1, 2, 8, 11]), np.array([], int), np.array([4, 9])]
+    behind = np.zeros((12, 4))
+    for t, candidates in enumerate(groups):
+        behind[candidates, t] = weights[candidates]
+    found = shares.weights_behind(groups, weights)
+    assert np.array_equal(found.toarray(), behind)
+    assert shares.held_weight(pool, found).toarray() == pytest.approx(pool.rows.toarray() @ behind)
+    assert shares.held_share(pool, found).toarray() == pytest.approx(dense_share(pool, behind))
+
+
+def test_weights_without_effect_are_not_stored():
+    pool = bc.Pool.from_groups([[0, 1], [1, 2]], n_elements=3, weights=[1.0, 0.0])
+    held = shares.held_weight(pool, shares.weights_behind([np.array([0]), np.array([1])], pool.weights))
+    assert held.nnz == 2
+    assert shares.largest_in_rows(held).tolist() == [0, 0, -1]
+
+
+def test_sums_by_part_keep_parts_without_candidates():
+    behind = csr_array(np.array([[1.0, 0], [2, 0], [0, 4], [8, 0]]))
+    assert shares.summed(behind, np.array([2, 0, 2, 2]), 4).toarray().tolist() == [[2, 0], [0, 0], [9, 4], [0, 0]]
+
+
+def test_the_largest_value_of_a_row_and_the_first_of_equal_ones():
+    matrix = csr_array(([3.0, 5, 5, 2, 7, 0], [1, 3, 2, 0, 1, 3], [0, 3, 3, 5, 6]), shape=(4, 4))
+    assert shares.largest_in_rows(matrix).tolist() == [2, -1, 1, 3]
+    assert shares.first_in_rows(matrix).tolist() == [1, -1, 0, 3]
+    at = shares.values_at(matrix, np.array([0, 0, 1, 2, 3]), np.array([3, 0, 1, 1, 3]))
+    assert at.tolist() == [5, 0, 0, 7, 0]
+    assert shares.values_at(matrix, np.zeros(0, int), np.zeros(0, int)).shape == (0,)
+
+
+def test_thousands_of_groups_need_no_table_of_rows_and_groups():
+    """20,000 rows, 12,000 candidates, 3,000 groups: full arrays would hold 60 million shares."""
+    import tracemalloc
+
+    labels = np.repeat(np.arange(3000), 8)
+    moved = [np.roll(labels, shift) for shift in (0, 0, 0, 1)]
+    tracemalloc.start()
+    c = bc.find_consensus(moved, min_elements=2, min_candidates=3, unassigned="nearest")
+    assert len(c) == 3000
+    assert c.backing.min() == 0.75
+    assert c.behind.nnz == 4 * 3000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
