@@ -232,10 +232,22 @@ POOL = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
 
 
 def test_auto_chooses_a_quorum_and_says_which():
-    c = bc.find_consensus(POOL, quorum="auto")
-    assert len(c) in (2, 4)
+    halves = np.repeat([0, 1], 40)
+    rng = np.random.default_rng(0)
+    cut = [10 * halves + rng.integers(2 + k % 4, size=80) for k in range(12)]
+    c = bc.find_consensus(cut, quorum="auto", unassigned="nearest")
+    assert same_grouping(halves, c.labels)
     assert c.settings["method"] == "joint"
     assert [c.settings["quorum"], len(c)] in [[quorum, n] for quorum, n, _ in c.extraction["path"]]
+    assert len(quiet_consensus(cut)) != 2
+
+
+def test_auto_stays_with_a_majority_where_that_is_as_good():
+    auto, plain = bc.find_consensus(POOL, quorum="auto"), bc.find_consensus(POOL)
+    assert (auto.settings["quorum"], auto.settings["method"]) == (0.5, "greedy")
+    assert np.array_equal(auto.labels, plain.labels)
+    assert np.array_equal(auto.gains, plain.gains)
+    assert max(score for _, _, score in auto.extraction["path"]) > min(score for _, _, score in auto.extraction["path"])
 
 
 @pytest.mark.parametrize("method", ["auto", "greedy", "joint"])

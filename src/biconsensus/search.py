@@ -28,6 +28,8 @@ logger = logging.getLogger("biconsensus")
 
 ORDINARY = (2.0**-10, 2.0**30)
 """Largest weights that are calculated with as they are."""
+AS_GOOD = 0.005
+"""Difference of scores up to which the automatic quorum stays with a majority (see the page on the quorum)."""
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,23 @@ def solve_on_path(
     method = "greedy" if settings.overlap else settings.method
     if method == "greedy":
         cut = _greedy_cut(path, settings, n_groups)
-    settings = replace(settings, quorum=cut.quorum, method="greedy" if method == "greedy" else "joint")
-    result = _result(given, joined, used, path.problem, Extraction(list(cut.blocks)), settings, power)
+    problem = replace(path.problem, weights=path.judge.plain)
+    found = _majority(problem, path, settings, cut.score) if n_groups is None else None
+    if found is None:
+        problem, found = path.problem, Extraction(list(cut.blocks))
+        settings = replace(settings, quorum=cut.quorum, method="greedy" if method == "greedy" else "joint")
+    result = _result(given, joined, used, problem, found, settings, power)
     result.extraction["path"] = [[float(c.quorum), len(c), c.score] for c in path.cuts]
     return result
+
+
+def _majority(problem: PreferenceMatrix, path: QuorumPath, settings: Settings, best: float) -> Extraction | None:
+    """The paper's own answer, by a majority and without certainty, where it fits the pool as well as the best place."""
+    from biconsensus.cuts import finished
+
+    found = _search(problem, settings)
+    cut = finished(path.judge, settings.quorum, found.blocks, path.cuts[0].columns)
+    return found if len(cut) and cut.score >= best - AS_GOOD else None
 
 
 def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> Cut:
