@@ -23,7 +23,6 @@ import biconsensus as bc
 from biconsensus.baselines import get_baseline
 from biconsensus.errors import BiconsensusError
 from biconsensus.metrics import ami, ari, nmi
-from biconsensus.quorum import QuorumPath
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "accuracy.md"
@@ -35,11 +34,9 @@ PAPER = ("paper, Fig. 6", "paper, Fig. 7", "paper, Table 2", "paper, Table 3")
 
 
 def automatic(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
-    """Our answer, left-overs with the nearest group: `find_consensus(quorum="auto", unassigned="nearest")`."""
-    path = QuorumPath.of(pool)
-    cut = path.best if K is None else path.with_n_groups(K)
-    labels: NDArray[Any] = cut.labels[pool.inverse]
-    return labels
+    """Our answer, left-overs with the nearest group."""
+    wanted: dict[str, Any] = {"quorum": "auto"} if K is None else {"n_groups": K}
+    return bc.find_consensus(pool, unassigned="nearest", **wanted).labels
 
 
 def left_alone(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
