@@ -55,8 +55,8 @@ def find_consensus(
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
-        1/2 is the paper (a majority); lower merges, higher splits. "auto" chooses it, on the cleaned pool, and stays with a majority where that
-        fits as well.
+        1/2 is the paper (a majority); lower merges, higher splits. "auto" chooses it, on the cleaned pool,
+        and stays with a majority where that fits as well.
     method : {"auto", "greedy", "joint"}
         Algorithm 1 of the paper, or all groups at once.
     together : iterable of iterables of int, optional
