@@ -27,11 +27,11 @@ EQUIVALENT = {
     "acontrario.py _log_hypergeometric: term > 1e-09 * total -> term >= 1e-09 * total #1": NEVER,
     "acontrario.py log_weighted_tail: grid.size - 1 -> grid.size + 1 #1": "the largest chance is on the grid itself",
     f"core/storage.py _pack: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
-    f"core/consensus.py Consensus._shares: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
+    f"core/shares.py held_share: {UNSEEN} -> {UNSEEN.replace(' and ', ' or ')} #1": TOGETHER,
     "core/pool.py Pool.seen_sizes: self.unseen is None or self.view_of is None -> "
     "self.unseen is None and self.view_of is None #1": TOGETHER,
-    "core/pool.py Pool.views: self.unseen is None or self.view_of is None -> "
-    "self.unseen is None and self.view_of is None #1": TOGETHER,
+    "core/combine.py merged_views: pool.unseen is None or pool.view_of is None -> "
+    "pool.unseen is None and pool.view_of is None #1": TOGETHER,
     "core/consensus.py Consensus.membership: found + added -> found - added #1": (
         "the entries of the two are apart, and true for any number but zero"
     ),

@@ -34,6 +34,8 @@ MODULES = [
     "core/pool.py",
     "core/preference.py",
     "core/consensus.py",
+    "core/shares.py",
+    "core/notebook.py",
     "core/predict.py",
     "core/diagnostics.py",
     "core/storage.py",
