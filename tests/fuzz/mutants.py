@@ -66,6 +66,7 @@ TESTS = [
     "tests/test_limits.py",
     "tests/test_limits_edges.py",
     "tests/test_search_edges.py",
+    "tests/test_quorum.py",
     "tests/test_golden.py",
     "tests/test_security.py",
 ]
