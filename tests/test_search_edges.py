@@ -1,14 +1,19 @@
 """One search, its record, its warnings and its account, at the borders."""
 
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from strategies import quiet_consensus
 
 import biconsensus as bc
+from biconsensus import search
 from biconsensus.errors import NoConsensusWarning
-from biconsensus.search import ORDINARY, _power
+from biconsensus.granularity import nearest
+from biconsensus.quorum import choose
+from biconsensus.search import ORDINARY, Settings, _greedy, _majority, _power
 from biconsensus.solvers.vote import VoteSolver
 
 HALVES = np.repeat([0, 1], 8)
@@ -142,3 +147,44 @@ def test_extreme_weights_are_scaled_by_a_power_of_two_that_loses_none(weights, p
 
 def test_ordinary_bounds():
     assert ORDINARY == (1 / 1024, 1073741824.0)
+
+
+def majority(pool, best, **options):
+    """What a majority finds where the best place of the path scores so much, and the score of the majority."""
+    settings = Settings(
+        **{
+            "min_elements": 3,
+            "min_candidates": 2,
+            "overlap": False,
+            "quorum": Fraction(1, 2),
+            "method": "greedy",
+            "unassigned": "leave",
+            "stop": "size",
+            "solver": "vote",
+            "n_jobs": None,
+            "memory_limit": None,
+            **options,
+        }
+    )
+    path, _ = choose(pool, min_elements=3, min_candidates=2)
+    problem = replace(path.problem, weights=path.judge.plain)
+    blocks = _greedy(problem, settings).blocks
+    score = path.judge.score(path.judge.fit(nearest(path.problem, blocks)))
+    return _majority(problem, path, settings, score + best)
+
+
+def test_a_majority_is_kept_while_it_scores_at_most_half_a_percent_less():
+    pool = bc.Pool.from_labels([np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 3)
+    for best, kept in ((-0.1, True), (0.0, True), (0.0049, True), (0.0051, False), (0.5, False)):
+        found = majority(pool, best)
+        assert (found is not None) == kept
+    assert [int(block.rows.sum()) for block in majority(pool, 0.0).blocks] == [2, 2]  # of four distinct rows
+
+
+def test_a_majority_that_scores_just_half_a_percent_less_is_kept(monkeypatch):
+    monkeypatch.setattr(search, "AS_GOOD", 0.0)
+    assert majority(bc.Pool.from_labels([HALVES] * 4), 0.0) is not None
+
+
+def test_an_empty_majority_is_never_kept():
+    assert majority(bc.Pool.from_labels([HALVES] * 4), -1.0, min_elements=9) is None
