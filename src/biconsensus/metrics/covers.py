@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
 from biconsensus.errors import InputError, UnknownNameError
-from biconsensus.metrics.partitions import best_matching
+from biconsensus.metrics.contingency import best_matching
 from biconsensus.protocols import FloatArray
 
 

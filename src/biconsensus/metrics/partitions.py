@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
-from biconsensus.errors import InputError
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.metrics.contingency import best_matching, contingency
+from biconsensus.protocols import FloatArray, IntArray
 
 
 def left_alone(labels: ArrayLike) -> IntArray:
@@ -56,7 +56,7 @@ def nmi(truth: ArrayLike, labels: ArrayLike) -> float:
     >>> nmi([0, 0, 1, 1], [5, 5, 2, 2])
     1.0
     """
-    counts = _table(truth, labels)[0]
+    counts = contingency(truth, labels)[0]
     mutual, h_truth, h_labels = _information(counts)
     return _ratio(mutual, (h_truth + h_labels) / 2, counts)
 
@@ -79,7 +79,7 @@ def ari(truth: ArrayLike, labels: ArrayLike) -> float:
     >>> round(ari([0, 0, 1, 1], [0, 0, 1, 2]), 4)
     0.5714
     """
-    counts = _table(truth, labels)[0]
+    counts = contingency(truth, labels)[0]
     total = _pairs(counts.sum())
     both, in_truth, in_labels = (_pairs(v).sum() for v in (counts.data, counts.sum(1), counts.sum(0)))
     expected = in_truth * in_labels / total if total else 0.0
@@ -107,7 +107,7 @@ def ami(truth: ArrayLike, labels: ArrayLike) -> float:
     """
     from sklearn.metrics.cluster import expected_mutual_information
 
-    counts = _table(truth, labels)[0]
+    counts = contingency(truth, labels)[0]
     if np.count_nonzero(csr_array(counts).data) == counts.shape[0] == counts.shape[1]:
         return 1.0
     mutual, h_truth, h_labels = _information(counts)
@@ -142,7 +142,7 @@ def f_measure(truth: ArrayLike, labels: ArrayLike, beta: float = 1.0) -> float:
     >>> round(f_measure([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1]), 4)
     0.8286
     """
-    counts, classes, groups = _table(truth, labels)
+    counts, classes, groups = contingency(truth, labels)
     class_sizes, group_sizes = counts.sum(1), counts.sum(0)
     if not classes.any():
         return 0.0
@@ -171,51 +171,13 @@ def misclassification_error(truth: ArrayLike, labels: ArrayLike) -> float:
     >>> misclassification_error([0, 0, 1, 1, -1], [1, 1, 0, -1, -1])
     0.2
     """
-    counts, classes, groups = _table(truth, labels)
+    counts, classes, groups = contingency(truth, labels)
     total = int(counts.sum())
     if not total:
         return 0.0
     table = csr_array(counts)
     right = best_matching(table[classes][:, groups])[1].sum() + table[~classes][:, ~groups].sum()
     return float((total - right) / total)
-
-
-def _codes(labels: ArrayLike, name: str) -> tuple[NDArray[Any], IntArray]:
-    """Distinct values in order, and the position of each label among them."""
-    values = np.asarray(labels)
-    if values.ndim != 1:
-        raise InputError(f"{name} must have one dimension; received shape {values.shape}.")
-    if values.dtype.kind in "iu" and values.size and int(values.max()) - int(values.min()) < max(1000, values.size):
-        # narrow integers need no sort: count them, then number those that occur
-        low = int(values.min())
-        shifted = values.astype(np.int64) - low
-        found = np.flatnonzero(np.bincount(shifted))
-        number = np.zeros(found[-1] + 1, dtype=np.int64)
-        number[found] = np.arange(found.size)
-        return found + low, number[shifted]
-    distinct, inverse = np.unique(values, return_inverse=True)
-    return distinct, inverse
-
-
-def _kept(distinct: NDArray[Any]) -> BoolArray:
-    """Which of the distinct labels are groups: all but -1."""
-    return np.ones(distinct.size, bool) if distinct.dtype.kind not in "iuf" else distinct != -1
-
-
-def _table(truth: ArrayLike, labels: ArrayLike) -> tuple[coo_array, BoolArray, BoolArray]:
-    """(classes, groups) counts of label pairs, and which of the classes and groups are not -1."""
-    (a, rows), (b, columns) = _codes(truth, "truth"), _codes(labels, "labels")
-    if rows.size != columns.size:
-        raise InputError(f"truth has {rows.size} labels and labels has {columns.size}; they must be of one length.")
-    pair = rows * max(b.size, 1) + columns
-    if a.size * b.size <= max(10_000, 4 * rows.size):
-        counts = np.bincount(pair, minlength=a.size * b.size)
-        cells = np.flatnonzero(counts)
-        counts = counts[cells]
-    else:
-        cells, counts = np.unique(pair, return_counts=True)
-    where = np.divmod(cells, max(b.size, 1))
-    return coo_array((counts.astype(np.int64), where), (a.size, b.size)), _kept(a), _kept(b)
 
 
 def _information(counts: coo_array) -> tuple[float, float, float]:
@@ -241,12 +203,3 @@ def _pairs(sizes: Any) -> FloatArray:
     """Number of pairs inside each size."""
     sizes = np.asarray(sizes, dtype=np.float64)
     return np.asarray(sizes * (sizes - 1) / 2)
-
-
-def best_matching(table: csr_array) -> tuple[IntArray, IntArray]:
-    """Columns matched to rows so that the sum is largest, and the matched values."""
-    from scipy.optimize import linear_sum_assignment
-
-    dense = table.toarray()
-    rows, columns = linear_sum_assignment(dense, maximize=True)
-    return columns, dense[rows, columns]
