@@ -117,17 +117,17 @@ def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hash
     >>> read_graph(np.array([[0, 1], [1, 0]]), nodes=["left", "right"]).n_edges
     1
     """
+    from biconsensus.graph_files import read_graph_file
+    from biconsensus.graph_objects import from_igraph, from_networkx
+
     if isinstance(data, Graph):
         return data
     if isinstance(data, (str, Path)):
-        from biconsensus.graph_files import read_graph_file
-
         return read_graph_file(Path(data), weight)
-    package = type(data).__module__.partition(".")[0]
     if hasattr(data, "edges") and hasattr(data, "adj") and hasattr(data, "is_directed"):
-        return _from_networkx(data, weight)
-    if package == "igraph" or hasattr(data, "get_edgelist"):
-        return _from_igraph(data, weight)
+        return from_networkx(data, weight)
+    if hasattr(data, "get_edgelist"):
+        return from_igraph(data, weight)
     if issparse(data) or _square(data):
         return from_matrix(data, nodes)
     return from_edge_list(data, nodes)
@@ -166,7 +166,7 @@ def from_edge_list(edges: Iterable[Any], nodes: Sequence[Hashable] | None = None
                 raise InputError(f"graph: edge {k} has the node {name!r}, which is not in nodes")
             ends[k, side] = index.setdefault(name, len(index))
         if len(row) == 3:
-            weights[k] = _number(row[2], k)
+            weights[k] = edge_weight(row[2], k)
     return from_ends(ends[:, 0], ends[:, 1], weights, list(index))
 
 
@@ -220,7 +220,7 @@ def _check_weights(weights: Any, sources: Any, targets: Any, names: Sequence[Has
     return values
 
 
-def _number(value: Any, edge: int) -> float:
+def edge_weight(value: Any, edge: int) -> float:
     """A weight as float; an error says which edge."""
     try:
         return float(value)
@@ -233,26 +233,3 @@ def _square(data: Any) -> bool:
     if not isinstance(data, np.ndarray) or data.dtype.kind not in "buif" or data.ndim != 2:
         return False
     return bool(data.shape[0] == data.shape[1])
-
-
-def _from_networkx(graph: Any, weight: str | None) -> Graph:
-    """Read any networkx graph; parallel edges are added up."""
-    names = list(graph.nodes)
-    index = {name: i for i, name in enumerate(names)}
-    triples = [
-        (index[u], index[v], 1.0 if weight is None else d.get(weight, 1.0)) for u, v, d in graph.edges(data=True)
-    ]
-    values = [_number(w, k) for k, (_, _, w) in enumerate(triples)]
-    ends = np.array([t[:2] for t in triples], dtype=np.int64).reshape(-1, 2)
-    return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)
-
-
-def _from_igraph(graph: Any, weight: str | None) -> Graph:
-    """Read an igraph graph; vertex names where it has them, positions otherwise."""
-    names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else list(range(graph.vcount()))
-    if len(set(names)) < len(names):
-        raise InputError("graph: vertex names of the igraph graph repeat; give every vertex its own name")
-    ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
-    named = weight is not None and weight in graph.es.attributes()
-    values = [_number(w, k) for k, w in enumerate(graph.es[weight])] if named else [1.0] * len(ends)
-    return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)
