@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.engines.dask import find_distributed, is_dask
-from biconsensus.errors import InputError
-from biconsensus.estimators.clustering_pool import Voters, assign, pool_of, weighed
+from biconsensus.estimators.clustering_pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.find import find_consensus
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.sources.clusterers import as_sources
-from biconsensus.sources.default_pool import default_sources
-from biconsensus.sources.running import NamedSource, child_seeds, run_sources
+from biconsensus.sources.running import child_seeds, run_sources
 from biconsensus.validation import check_finite
+
+SEARCH = ("min_elements", "min_candidates", "quorum", "method", "together", "unassigned", "stop", "solver", "n_jobs")
+"""Parameters that go to `find_consensus` as they are."""
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -147,16 +148,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return self._fit_distributed(X)
         ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
         points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
-        sources = self._sources(points)
+        sources = sources_of(self.estimators, points)
+        seeds = child_seeds(self.random_state, len(sources))
         self.results_ = run_sources(
-            sources,
-            points,
-            child_seeds(self.random_state, len(sources)),
-            self.n_jobs,
-            self.time_limit,
-            self.checkpoint,
-            self.progress,
-            n_elements=len(points),
+            sources, points, seeds, self.n_jobs, self.time_limit, self.checkpoint, self.progress, n_elements=len(points)
         )
         return self._find(pool_of(self.results_, self.weights, ids))
 
@@ -217,15 +212,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         shares = held / np.where(asked > 0, asked, 1.0)
         return float(shares.max(axis=1, initial=0.0).mean())
 
-    def _sources(self, points: FloatArray) -> list[NamedSource]:
-        """The base clusterings to run."""
-        if isinstance(self.estimators, str) and self.estimators == "default":
-            return default_sources(points)
-        sources = as_sources(self.estimators)
-        if not sources:
-            raise InputError("estimators: got an empty list; give 'default' or at least one clusterer.")
-        return sources
-
     def _find(self, pool: Pool) -> ConsensusClustering:
         """Find the consensus of a pool and set what is learned."""
         return self._keep(find_consensus(pool.clean() if self.clean else pool, **self._options()), pool)
@@ -234,32 +220,17 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Cluster rows in Dask partitions: fit on a sample, predict every partition."""
         from biconsensus.engines.features import cluster_distributed
 
-        default = isinstance(self.estimators, str) and self.estimators == "default"
+        sources, options = partial(sources_of, self.estimators), self._options()
         found, self.results_ = cluster_distributed(
-            X,
-            default_sources if default else as_sources(self.estimators),
-            find_consensus,
-            random_state=self.random_state,
-            clean=self.clean,
-            **self._options(),
+            X, sources, find_consensus, random_state=self.random_state, clean=self.clean, **options
         )
         self.n_features_in_ = X.shape[1]
         return self._keep(found, found.pool)
 
     def _options(self) -> dict[str, Any]:
         """Options of the search."""
-        return {
-            "min_elements": self.min_elements,
-            "min_candidates": self.min_candidates,
-            "quorum": self.quorum if self.n_groups is None else "auto",
-            "method": self.method,
-            "together": self.together,
-            "unassigned": self.unassigned,
-            "n_groups": self.n_groups,
-            "stop": self.stop,
-            "solver": self.solver,
-            "n_jobs": self.n_jobs,
-        }
+        options = {name: getattr(self, name) for name in SEARCH}
+        return options if self.n_groups is None else {**options, "n_groups": self.n_groups, "quorum": "auto"}
 
     def _keep(self, found: Consensus, pool: Pool) -> ConsensusClustering:
         """Set what was learned."""
@@ -273,10 +244,4 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Votes of the base clusterings on new rows."""
         check_is_fitted(self)
         points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
-        voters = Voters.of(self.consensus_, self.results_)
-        if not voters.predictors:
-            raise InputError(
-                "predict: none of the base clusterings behind the groups can predict (fit_labels, a checkpoint, and "
-                "estimators without predict leave none); fit with estimators such as KMeans or GaussianMixture."
-            )
-        return voters.votes(points)
+        return Voters.of(self.consensus_, self.results_).votes(points)

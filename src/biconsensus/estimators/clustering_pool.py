@@ -1,4 +1,4 @@
-"""From base runs to a pool, and from new elements to the groups that the pool's predictors vote for."""
+"""The base clusterings, from their runs to a pool, and from new elements to the groups that they vote for."""
 
 from __future__ import annotations
 
@@ -17,8 +17,20 @@ from biconsensus.core.consensus import Consensus
 from biconsensus.core.pool import Pool
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.sources.running import SourceResult
+from biconsensus.sources.clusterers import as_sources
+from biconsensus.sources.default_pool import default_sources
+from biconsensus.sources.running import NamedSource, SourceResult
 from biconsensus.weights import weigh
+
+
+def sources_of(estimators: Any, points: FloatArray) -> list[NamedSource]:
+    """The base clusterings to run."""
+    if isinstance(estimators, str) and estimators == "default":
+        return default_sources(points)
+    sources = as_sources(estimators)
+    if not sources:
+        raise InputError("estimators: got an empty list; give 'default' or at least one clusterer.")
+    return sources
 
 
 def pool_of(results: Sequence[SourceResult], weights: Any, ids: Any) -> Pool:
@@ -92,6 +104,11 @@ class Voters:
 
     def votes(self, X: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Weight (p, T) of the candidates of each group that hold a new element, and (T,) of all that were asked."""
+        if not self.predictors:
+            raise InputError(
+                "predict: none of the base clusterings behind the groups can predict (fit_labels, a checkpoint, and "
+                "estimators without predict leave none); fit with estimators such as KMeans or GaussianMixture."
+            )
         voted = zip(self.predictors, self.columns)
         inside = [
             csr_array(predictor.predict(X)[:, None] == np.array(list(column_of))) for predictor, column_of in voted
