@@ -10,26 +10,21 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from biconsensus import metrics
-from biconsensus.core.consensus import Consensus
 from biconsensus.errors import InputError
 from biconsensus.estimators.communities_chunks import chunks_of, well_seen
-from biconsensus.estimators.communities_graph import (
-    conductances,
-    place_with_neighbours,
-    sets_of_names,
-    with_labels,
-)
+from biconsensus.estimators.communities_graph import conductances, sets_of_names
 from biconsensus.estimators.communities_output import CommunityOutput
-from biconsensus.estimators.communities_pool import View, pool_of, smallest_group, typical_votes
-from biconsensus.estimators.communities_quorum import likeliest_quorum
+from biconsensus.estimators.communities_pool import View, pool_of
 from biconsensus.estimators.communities_runs import n_second_runs, second_settings, settings_of
+from biconsensus.estimators.communities_search import agree
 from biconsensus.estimators.communities_second import weighed_by_pool
-from biconsensus.find import find_consensus
 from biconsensus.graphs import Graph, read_graph, sum_of_graphs, union_nodes
 from biconsensus.sources.running import NamedSource, SourceResult, child_seeds, run_sources
 from biconsensus.validation import check_choice
 
 UNASSIGNED = ("leave", "nearest", "neighbours")
+SEARCH = ("quorum", "method", "min_elements", "min_candidates", "overlap", "unassigned", "n_groups", "n_jobs")
+"""Parameters of the search in the pool."""
 
 
 class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc]
@@ -218,7 +213,8 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
             self.results_ += self._run(again, [weighed], seeds[len(sources) :], "second")
             seen += [View(graph, np.arange(graph.n_nodes))] * n_second
             self.pool_ = pool_of(self.results_, seen, graph.names, self.weights).clean()
-        self.consensus_ = self._agree(tied)
+        search = {name: getattr(self, name) for name in SEARCH}
+        self.consensus_ = agree(graph, self.pool_, together=tied, **search)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.modularity_ = metrics.modularity(graph.adjacency, self.labels_)
@@ -237,27 +233,3 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint) / part,
             progress=self.progress,
         )
-
-    def _agree(self, together: list[list[int]] | None) -> Consensus:
-        """Consensus of the pool, with left-over nodes placed as asked."""
-        overlap = bool(self.overlap)
-        elements = smallest_group(self.pool_) if self.min_elements is None else self.min_elements
-        votes = min(4, typical_votes(self.pool_)) if self.min_candidates is None else self.min_candidates
-        quorum = "auto" if self.n_groups is not None and self.quorum == 0.5 else self.quorum
-        if quorum == "auto" and self.n_groups is None and not overlap:
-            quorum = likeliest_quorum(self.graph_, self.pool_, elements, votes)
-        found = find_consensus(
-            self.pool_,
-            min_elements=elements,
-            min_candidates=votes,
-            overlap=overlap,
-            quorum=quorum,
-            method=("greedy" if overlap else "joint") if self.method == "auto" else self.method,
-            together=together,
-            unassigned="nearest" if self.unassigned == "nearest" else "leave",
-            n_groups=self.n_groups,
-            n_jobs=self.n_jobs,
-        )
-        if self.unassigned != "neighbours" or overlap or len(found) == 0:
-            return found
-        return with_labels(found, place_with_neighbours(self.graph_, found.labels))
