@@ -128,6 +128,23 @@ def test_fit_finds_two_lines(here: Callable[..., Any], tmp_path: Path) -> None:
     assert {row["model"] for row in rows} == {"0", "1", "-1"}
 
 
+def test_label_width_reaches_elements_beyond_the_threshold(here: Callable[..., Any], tmp_path: Path) -> None:
+    x = np.linspace(0, 1, 60)
+    y = np.where(np.arange(60) % 6 == 0, 0.015, 0.0)  # every sixth point is 1.5 thresholds off the line
+    np.savetxt(tmp_path / "points.csv", np.stack([x, y], axis=1), delimiter=",")
+    labelled = {}
+    for width in ("1", "2"):
+        options = ("--threshold", "0.01", "--samples", "500", "--label-width", width, "--quiet", "--out", "m.csv")
+        assert here("fit", "points.csv", *options).returncode == 0
+        rows = list(csv.DictReader((tmp_path / "m.csv").read_text().splitlines()))
+        labelled[width] = np.array([row["model"] == "0" for row in rows])
+    assert np.array_equal(labelled["1"], y == 0)
+    assert labelled["2"].all()
+    wrong = here("fit", "points.csv", "--threshold", "0.01", "--label-width", "0")
+    assert wrong.returncode == 2
+    assert "label_width" in wrong.stderr
+
+
 def test_fit_without_threshold_explains(here: Callable[..., Any], tmp_path: Path) -> None:
     np.savetxt(tmp_path / "p.csv", np.random.default_rng(0).random((50, 2)), delimiter=",")
     done = here("fit", "p.csv")

@@ -39,20 +39,6 @@ def _root(
     """The groups that many groupings agree on."""
 
 
-def _complete_models(incomplete: str) -> list[str]:
-    """Names of models for the shell."""
-    from biconsensus.cli.listing import model_names
-
-    return [name for name in model_names() if name.startswith(incomplete)]
-
-
-def _complete_algorithms(incomplete: str) -> list[str]:
-    """Names of network algorithms for the shell."""
-    from biconsensus.cli.listing import algorithm_names
-
-    return [name for name in algorithm_names() if name.startswith(incomplete)]
-
-
 @app.command(
     epilog="Examples: `biconsensus merge labels.csv --out groups.csv --report page.html`"
     " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
@@ -64,15 +50,9 @@ def merge(
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
-    overlap: Annotated[
-        bool, typer.Option("--overlap", help="Groups may share elements.", rich_help_panel=opt.GROUPS)
-    ] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Keep empty and all-in-one candidates.", rich_help_panel=opt.GROUPS)
-    ] = False,
-    solver: Annotated[
-        str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=opt.RUN)
-    ] = "auto",
+    overlap: opt.Overlap = False,
+    raw: opt.Raw = False,
+    solver: opt.Solver = "auto",
     id_column: opt.Id = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
@@ -93,16 +73,9 @@ def merge(
     output = Output("merge", labels, out, report, save, as_json, quiet, seed)
     if quorum is None and groups is None and not overlap:
         quorum = "auto"
-    settings = opt.given(
-        quorum=opt.quorum_of(quorum),
-        min_elements=min_elements,
-        min_candidates=min_candidates,
-        n_groups=groups,
-        unassigned=unassigned or ("nearest" if groups else None),
-        overlap=overlap,
-        solver=solver,
-        n_jobs=jobs,
-    )
+    unassigned = unassigned or ("nearest" if groups else None)
+    more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
     run_merge(output, labels, id_column, truth, raw, settings)
 
 
@@ -129,42 +102,22 @@ def cluster(
     from biconsensus.cli.fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed)
-    settings = opt.given(
-        quorum=opt.quorum_of(quorum),
-        min_elements=min_elements,
-        min_candidates=min_candidates,
-        n_groups=groups,
-        unassigned=unassigned,
-        random_state=seed,
-        n_jobs=jobs,
-    )
+    more = {"random_state": seed, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
     run_cluster(output, data, id_column, truth, resume, settings)
 
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
 def communities(
     graph: Annotated[Path, typer.Argument(help="Network: GML, GraphML, Pajek (.net), or an edge list.")],
-    algorithm: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--algorithm",
-            "-a",
-            help="May be repeated; see `biconsensus algorithms`.",
-            autocompletion=_complete_algorithms,
-        ),
-    ] = None,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Runs of each algorithm, with different seeds.")] = 10,
+    algorithm: opt.Algorithm = None,
+    runs: opt.Runs = 10,
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(
-            "--truth", metavar="ATTRIBUTE", help="Node attribute with the true groups.", rich_help_panel=opt.RUN
-        ),
-    ] = None,
+    truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
@@ -178,32 +131,19 @@ def communities(
     from biconsensus.cli.fronts import run_communities
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed)
-    settings = opt.given(
-        quorum=opt.quorum_of(quorum),
-        min_elements=min_elements,
-        min_candidates=min_candidates,
-        n_groups=groups,
-        unassigned=unassigned,
-        random_state=seed,
-        n_jobs=jobs,
-    )
+    more = {"random_state": seed, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 
 @app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
 def fit(
     points: Annotated[Path, typer.Argument(help="Table of points, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
-    model: Annotated[
-        str, typer.Option("--model", "-m", help="See `biconsensus models`.", autocompletion=_complete_models)
-    ] = "line",
-    threshold: Annotated[
-        str | None,
-        typer.Option("--threshold", "-t", help="Largest distance of an inlier, in the units of the data; or 'auto'."),
-    ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="Random minimal samples.")] = 5000,
-    epsilon: Annotated[
-        float, typer.Option("--epsilon", help="False models tolerated, on average, in pure noise.")
-    ] = 1.0,
+    model: opt.Model = "line",
+    threshold: opt.Threshold = None,
+    samples: opt.Samples = 5000,
+    epsilon: opt.Epsilon = 1.0,
+    label_width: opt.LabelWidth = 1.0,
     id_column: opt.Id = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
@@ -218,8 +158,16 @@ def fit(
     from biconsensus.cli.fronts import run_fit
 
     output = Output("fit", points, out, report, save, as_json, quiet, seed)
-    settings = {"model": model, "n_samples": samples, "epsilon": epsilon, "random_state": seed, "n_jobs": jobs}
-    run_fit(output, points, id_column, truth, opt.threshold_of(threshold), settings)
+    settings = {
+        "model": model,
+        "threshold": opt.number_or_auto(threshold, "a distance"),
+        "n_samples": samples,
+        "epsilon": epsilon,
+        "label_width": label_width,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    run_fit(output, points, id_column, truth, settings)
 
 
 add_side_commands(app)

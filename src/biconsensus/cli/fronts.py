@@ -86,21 +86,14 @@ def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
     return np.unique([str(value) for value in values], return_inverse=True)[1]
 
 
-def run_fit(
-    output: Output,
-    path: Path,
-    id_column: str | None,
-    truth: str | None,
-    threshold: float | str | None,
-    settings: dict[str, Any],
-) -> None:
+def run_fit(output: Output, path: Path, id_column: str | None, truth: str | None, settings: dict[str, Any]) -> None:
     """Models fitted to a table of points."""
     from biconsensus import MultiModelFitter
     from biconsensus.models import get_model
     from biconsensus.report import FittedModels
 
     X, true, ids = point_table(path, id_column, truth)
-    fitter = MultiModelFitter(threshold=threshold, **settings)
+    fitter = MultiModelFitter(**settings)
     with output.working(f"fitting models of kind {settings['model']} to {X.shape[0]:,} elements"):
         fitter.fit(X)
     widths = fitter.thresholds_

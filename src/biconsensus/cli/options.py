@@ -1,4 +1,4 @@
-"""Options that the commands share."""
+"""Every option once: its name, type and help; and from what was typed to the parameters of the library."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ import typer
 OUT, RUN, GROUPS = "Output", "Running", "Groups"
 
 
-def quorum_of(text: str | None) -> str | float | None:
-    """A number between 0 and 1, "auto", or nothing."""
-    if text is None or text == "auto":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a number between 0 and 1 nor 'auto'.") from None
+def _complete_models(incomplete: str) -> list[str]:
+    """Names of models for the shell."""
+    from biconsensus.cli.listing import model_names
+
+    return [name for name in model_names() if name.startswith(incomplete)]
+
+
+def _complete_algorithms(incomplete: str) -> list[str]:
+    """Names of network algorithms for the shell."""
+    from biconsensus.cli.listing import algorithm_names
+
+    return [name for name in algorithm_names() if name.startswith(incomplete)]
 
 
 Out = Annotated[
@@ -82,18 +86,61 @@ Unassigned = Annotated[
         rich_help_panel=GROUPS,
     ),
 ]
+Overlap = Annotated[bool, typer.Option("--overlap", help="Groups may share elements.", rich_help_panel=GROUPS)]
+Raw = Annotated[bool, typer.Option("--raw", help="Keep empty and all-in-one candidates.", rich_help_panel=GROUPS)]
+Solver = Annotated[str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=RUN)]
+NodeTruth = Annotated[
+    str | None,
+    typer.Option("--truth", metavar="ATTRIBUTE", help="Node attribute with the true groups.", rich_help_panel=RUN),
+]
+Algorithm = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--algorithm",
+        "-a",
+        help="May be repeated; see `biconsensus algorithms`.",
+        autocompletion=_complete_algorithms,
+    ),
+]
+Runs = Annotated[int, typer.Option("--runs", min=1, help="Runs of each algorithm, with different seeds.")]
+Model = Annotated[str, typer.Option("--model", "-m", help="See `biconsensus models`.", autocompletion=_complete_models)]
+Threshold = Annotated[
+    str | None,
+    typer.Option("--threshold", "-t", help="Largest distance of an inlier, in the units of the data; or 'auto'."),
+]
+Samples = Annotated[int, typer.Option("--samples", min=1, help="Random minimal samples.")]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="False models tolerated, on average, in pure noise.")]
+LabelWidth = Annotated[
+    float, typer.Option("--label-width", help="Reach of the labels of a model, in thresholds; above 1 labels more.")
+]
+Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tables and the reports.")]
 
 
-def threshold_of(text: str | None) -> str | float | None:
-    """A distance, "auto", or nothing."""
+def number_or_auto(text: str | None, what: str) -> str | float | None:
+    """A number, "auto", or nothing; an error says what the number would be."""
     if text is None or text == "auto":
         return text
     try:
         return float(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither a distance nor 'auto'.") from None
+        raise typer.BadParameter(f"{text!r} is neither {what} nor 'auto'.") from None
 
 
-def given(**settings: object) -> dict[str, object]:
-    """Settings that were asked for; the others are left to the defaults of the estimators."""
+def search(
+    quorum: str | None,
+    min_elements: int | None,
+    min_candidates: int | None,
+    groups: int | None,
+    unassigned: str | None,
+    **more: object,
+) -> dict[str, object]:
+    """Settings of a search that were asked for; the others are left to the defaults of the library."""
+    settings = {
+        "quorum": number_or_auto(quorum, "a number between 0 and 1"),
+        "min_elements": min_elements,
+        "min_candidates": min_candidates,
+        "n_groups": groups,
+        "unassigned": unassigned,
+        **more,
+    }
     return {name: value for name, value in settings.items() if value is not None}

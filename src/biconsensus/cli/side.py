@@ -20,9 +20,7 @@ def add_side_commands(app: typer.Typer) -> None:
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the tables and the reports.")] = Path(
-        "demo-output"
-    ),
+    out: opt.Folder = Path("demo-output"),
     seed: opt.Seed = 0,
     quiet: opt.Quiet = False,
 ) -> None:
