@@ -7,7 +7,7 @@ from math import comb, exp, expm1, gamma, log, log1p, log10
 
 import numpy as np
 import pytest
-from scipy.special import gammainc
+from scipy.special import betainc, gammainc
 
 from biconsensus.acontrario import log_binomial_tail, log_excess_tail, log_tests, log_tightness, log_weighted_tail
 
@@ -31,6 +31,14 @@ def test_tail_where_the_series_is_long() -> None:
     exact = (first + log(np.exp(ratios).sum())) / log(10)
     assert exact < -200
     assert log_binomial_tail(n, k, p) == pytest.approx(exact, rel=1e-10)
+
+
+def test_tail_of_ten_million_million_trials_is_near_enough_after_a_hundred_thousand_terms() -> None:
+    n, p = 10**13, 0.5
+    k = int(n * p + 30.5 * (n * p * (1 - p)) ** 0.5)
+    exact = np.log10(betainc(k, n - k + 1, p))  # below what the library takes from here, above the smallest float
+    assert -290 < exact < -200
+    assert exact - 0.15 < log_binomial_tail(n, k, p) <= exact + 1e-3
 
 
 def test_no_more_than_their_share_is_no_evidence() -> None:

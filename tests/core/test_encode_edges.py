@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import biconsensus as bc
 
@@ -53,3 +54,19 @@ def test_the_plain_index_of_a_frame_is_no_identifier():
     frame = pd.DataFrame({"x": [0, 0, 1]})
     assert bc.Pool.from_labels(frame).ids is None
     assert bc.Pool.from_labels(frame.set_index(pd.Index([7, 8, 9]))).ids.tolist() == [7, 8, 9]
+
+
+def test_categories_of_polars_are_their_texts():
+    pl = pytest.importorskip("polars")
+    texts = ["b", "a", None, "b"]
+    plain = bc.Pool.from_labels([texts])
+    for kind in (pl.Categorical, pl.Enum(["c", "b", "a"])):
+        pool = bc.Pool.from_labels(pl.DataFrame({"source 0": pl.Series(texts, dtype=kind)}))
+        assert pool.names == plain.names
+        assert np.array_equal(pool.to_matrix().toarray(), plain.to_matrix().toarray())
+        assert pool.unseen.toarray()[pool.inverse].ravel().tolist() == [False, False, True, False]
+
+
+def test_sparse_labels_are_refused_with_the_way_for_memberships():
+    with pytest.raises(TypeError, match=r"labels is a sparse matrix.*Pool\.from_matrix"):
+        bc.Pool.from_labels(csr_array(np.eye(3)))
