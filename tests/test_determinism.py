@@ -66,18 +66,19 @@ def estimators():
     """Digest of the labels of each estimator on small data."""
     from sklearn.cluster import KMeans
 
+    from biconsensus.lfr import lfr_network
+
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0) + rng.normal(size=(60, 2))
     base = [KMeans(k, n_init=1) for k in (2, 3, 3, 4, 5)]
-    blocks = np.kron(np.eye(3), np.ones((10, 10))) + (rng.random((30, 30)) < 0.1)
-    network = np.triu(blocks, 1) + np.triu(blocks, 1).T
+    unclear = lfr_network(200, 0.5, 8, communities=(15, 60), random_state=3)[0]  # where every draw shows
     t = rng.random(40)
     crossing = np.column_stack([t, np.where(np.arange(40) % 2, t, 1 - t)]) + rng.normal(0, 0.003, (40, 2))
     return {
         "clustering": digest(bc.ConsensusClustering(base, random_state=1, progress=False).fit(X).labels_),
-        "communities": digest(
-            bc.ConsensusCommunities(["louvain", "label_propagation"], random_state=1).fit(network).labels_
-        ),
+        "communities": [
+            digest(result.labels) for result in bc.ConsensusCommunities(random_state=1).fit(unclear).results_
+        ],
         "fitting": digest(bc.MultiModelFitter("line", 0.02, n_samples=200, random_state=1).fit(crossing).labels_),
     }
 

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from biconsensus.errors import InputError, MissingDependencyError, TooLargeError, UnknownNameError
 from biconsensus.graphs import read_graph
+from biconsensus.lfr import lfr_network
 from biconsensus.sources.networks import ALGORITHMS, get_algorithm, link_communities
 from biconsensus.sources.networks.algorithm import Algorithm
 from biconsensus.sources.networks.block_model import _likely_resolution
@@ -56,6 +57,22 @@ def test_same_seed_same_answer_and_no_global_randomness(name):
     np.testing.assert_array_equal(*(x.toarray() if issparse(x) else x for x in (first, second)))
     assert random.getstate() == before[0]
     np.testing.assert_array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
+
+
+@pytest.fixture(scope="module")
+def unclear():
+    """A network without clear communities, where every draw of a generator shows."""
+    return lfr_network(400, 0.5, 8, communities=(15, 60), random_state=3)[0]
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_answers_do_not_depend_on_what_ran_before(name, unclear):
+    algorithm = get_algorithm(name)
+    first = algorithm(unclear, 1)
+    for other in ("leiden", "louvain"):  # whose package has generators of its own
+        get_algorithm(other)(unclear, 2)
+    second = algorithm(unclear, 1)
+    np.testing.assert_array_equal(*(x.toarray() if issparse(x) else x for x in (first, second)))
 
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))

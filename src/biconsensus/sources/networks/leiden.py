@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
+from threading import Lock
 from typing import Any
 
 from scipy.sparse import csr_matrix
@@ -18,6 +21,9 @@ QUALITIES = {
     "surprise": "SurpriseVertexPartition",
     "significance": "SignificanceVertexPartition",
 }
+
+ONE_AT_A_TIME = Lock()
+"""The refinement of scikit-network draws from the generator of C, of which a process has one."""
 
 
 def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
@@ -48,7 +54,15 @@ def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
     method = need("sknetwork.clustering", "graph").Leiden(
         resolution=resolution, shuffle_nodes=True, random_state=seed, return_probs=False, return_aggregate=False
     )
-    return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
+    with ONE_AT_A_TIME:
+        _seed_c(seed)
+        return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
+
+
+def _seed_c(seed: int) -> None:
+    """Seed the generator of C, which no argument of scikit-network reaches."""
+    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+    library.srand(ctypes.c_uint(seed))
 
 
 def leidenalg(graph: Graph, seed: int, *, quality: str = "modularity", resolution: float = 1.0) -> IntArray:
