@@ -51,7 +51,7 @@ def main() -> None:
         top, bottom = axes[:, column]
         top.step(quorums, [len(cut) for cut in path.cuts], where="mid", color="C0")
         bottom.plot(quorums, [ari(truth, cut.labels[pool.inverse]) for cut in path.cuts], "o-", ms=3, color="C1")
-        scores = np.array([cut.score for cut in path.cuts])
+        scores = np.array([path.score(cut) for cut in path.cuts])
         bottom.plot(quorums, (scores - scores.min()) / np.ptp(scores), "--", color="0.5")
         for panel in (top, bottom):
             panel.axvline(float(path.best.quorum), color="C3", lw=1)

@@ -16,7 +16,7 @@ import biconsensus as bc
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import PoolWarning
 from biconsensus.granularity import certainty, contrast, effective_numbers, relation
-from biconsensus.judge import FEW_ALIKE, MANY_ALIKE, VARIED, Judge
+from biconsensus.judge import FEW_ALIKE, MANY_ALIKE, VARIED, Fit, Judge
 from biconsensus.quorum import QUORUMS, QuorumPath, choose
 from biconsensus.walk import leading_vectors, retention, walk_groups
 
@@ -111,9 +111,24 @@ def test_effective_number_of_groups_is_that_of_groups_of_one_size() -> None:
 
 def test_kind_of_pool_decides_what_counts() -> None:
     elements = np.arange(60)
-    assert Judge.of(problem_of(elements // 20, elements % 3)).weights == FEW_ALIKE
-    assert Judge.of(problem_of(elements // 5, elements % 12)).weights == MANY_ALIKE
-    assert Judge.of(problem_of(elements // 5, elements % 3)).weights == VARIED
+    few = Judge.of(problem_of(elements // 20, elements % 3))
+    many = Judge.of(problem_of(elements // 5, elements % 12))
+    varied = Judge.of(problem_of(elements // 5, elements % 3))
+    unclear, clear = [Fit(retention=0.5), Fit(retention=0.94)], [Fit(retention=0.5), Fit(retention=0.95)]
+    assert few.weights(unclear) == FEW_ALIKE
+    assert many.weights(unclear) == MANY_ALIKE
+    assert {judge.weights(clear) for judge in (few, many, varied)} == {varied.weights(unclear)} == {VARIED}
+    # clear is the place that is best by the score of varied sources, not any place
+    assert few.weights([*clear, Fit(silhouette=2.0, retention=0.9)]) == FEW_ALIKE
+
+
+@pytest.mark.parametrize("n_pieces", [3, 8])
+def test_clear_groups_are_found_by_sources_that_cut_them_all_alike(n_pieces: int) -> None:
+    truth = np.repeat([0, 1, 2], 60)
+    rng = np.random.default_rng(0)
+    cut = [n_pieces * truth + rng.integers(n_pieces, size=truth.size) for _ in range(20)]
+    found = bc.find_consensus(cut, quorum="auto", unassigned="nearest")
+    assert adjusted_rand_score(truth, found.labels) == 1.0
 
 
 def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
@@ -121,7 +136,7 @@ def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
     fit = judge.fit(np.arange(2))
     assert (fit.recall, fit.precision) == pytest.approx((0.5, 0.5))
     assert (fit.difference, fit.silhouette, fit.retention) == pytest.approx((1, 1, 1))
-    assert judge.score(fit) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
+    assert fit.weighted(FEW_ALIKE) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
     assert judge.fit(np.zeros(2, int)).weighted(VARIED) == 0
 
 

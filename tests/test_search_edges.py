@@ -169,7 +169,7 @@ def majority(pool, best, **options):
     path, _ = choose(pool, min_elements=3, min_candidates=2)
     problem = replace(path.problem, weights=path.judge.plain)
     blocks = _greedy(problem, settings).blocks
-    score = path.judge.score(path.judge.fit(nearest(path.problem, blocks)))
+    score = path.judge.fit(nearest(path.problem, blocks)).weighted(path.weights)
     return _majority(problem, path, settings, score + best)
 
 

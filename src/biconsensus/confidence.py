@@ -13,7 +13,7 @@ from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.cuts import cut_at
 from biconsensus.errors import InputError
-from biconsensus.judge import Fit, Judge
+from biconsensus.judge import Judge
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.validation import check_count
 
@@ -90,7 +90,7 @@ def _grouped(consensus: Consensus, pool: Pool, drawn: IntArray) -> IntArray:
     fewest = max(1, round(consensus.settings["min_candidates"] * 0.63))
     sizes = consensus.settings["min_elements"], fewest
     # the weights are those of the search already, and nothing is chosen here
-    cut = cut_at(Judge(problem, problem.weights, Fit()), quorum, None, sizes)
+    cut = cut_at(Judge(problem, problem.weights), quorum, None, sizes)
     found: IntArray = cut.labels[pool.inverse]
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.granularity import members_of, nearest
 from biconsensus.joint import climb, divided, merged, peaks
 from biconsensus.judge import Fit, Judge
-from biconsensus.protocols import Block, IntArray, comparable
+from biconsensus.protocols import Block, FloatArray, IntArray, comparable
 from biconsensus.walk import walk_groups
 
 SAME_GROUP = 0.75
@@ -33,8 +34,6 @@ class Cut:
     """(q,) group of each column before small groups were left out; where the next search starts."""
     fit: Fit
     """How well the groups fit the pool."""
-    score: float
-    """The same in one number; larger is better."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -57,14 +56,13 @@ def cut_at(judge: Judge, quorum: Fraction, start: IntArray | None, sizes: tuple[
 
 
 def finished(judge: Judge, quorum: Fraction, blocks: list[Block], columns: IntArray) -> Cut:
-    """Order the groups, give left-overs to the nearest, and score."""
+    """Order the groups, give left-overs to the nearest, and see how they fit."""
     blocks = sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
     labels = nearest(judge.problem, blocks)
-    fit = judge.fit(labels)
-    return Cut(quorum, tuple(blocks), labels, columns, fit, judge.score(fit))
+    return Cut(quorum, tuple(blocks), labels, columns, judge.fit(labels))
 
 
-def best_cut(cuts: Sequence[Cut], score: Callable[[Cut], float] = lambda cut: cut.score) -> Cut:
+def best_cut(cuts: Sequence[Cut], score: Callable[[Cut], float]) -> Cut:
     """The cut of the largest score; ties go to the quorum nearest to a majority."""
     return max(cuts, key=lambda cut: (round(score(cut), 12), -abs(np.log(2 * float(cut.quorum)))))
 
@@ -129,3 +127,18 @@ def successors(problem: PreferenceMatrix, here: Cut, there: Cut) -> IntArray:
             if both >= SAME_GROUP * problem.n_elements(block.rows | other.rows):
                 found[t] = u
     return found
+
+
+def lifetimes(problem: PreferenceMatrix, cuts: Sequence[Cut]) -> list[FloatArray]:
+    """For each cut of a path, the range of log quorum over which each of its groups lives on in its neighbours."""
+    steps = -np.diff(np.log([float(cut.quorum) for cut in cuts]))
+    links = [successors(problem, a, b) for a, b in pairwise(cuts)]
+    back = [np.zeros(len(cut)) for cut in cuts]
+    ahead = [np.zeros(len(cut)) for cut in cuts]
+    for k, (step, link) in enumerate(zip(steps, links, strict=True)):
+        kept = np.flatnonzero(link >= 0)
+        back[k + 1][link[kept]] = back[k][kept] + step
+    for k in range(len(links) - 1, -1, -1):
+        kept = np.flatnonzero(links[k] >= 0)
+        ahead[k][kept] = ahead[k + 1][links[k][kept]] + steps[k]
+    return [a + b for a, b in zip(ahead, back, strict=True)]

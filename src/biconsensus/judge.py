@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,8 @@ NARROW = 0.35
 """Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
 MANY = 10.0
 """Effective number of groups, in the median over the sources, above which they see many."""
+CLEAR = 0.94
+"""Retention above which groups are so clear that the sources can only differ in how fine they cut them."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,13 @@ class Fit:
     """How well a grouping fits a pool, seen in five ways; or how much each of them counts."""
 
     recall: float = 0.0
+    """P(same group | same candidate), above chance."""
     precision: float = 0.0
+    """P(same candidate | same group), above chance."""
     difference: float = 0.0
+    """Co-occurrence with the own group less that with the nearest other one."""
     silhouette: float = 0.0
+    """The same over one minus the smaller: the silhouette for the distance 1 - co-occurrence."""
     retention: float = 0.0
     """Share of a random walk that stays in its group: 0 where it does not see the groups, 1 if it never leaves them."""
 
@@ -46,7 +53,7 @@ MANY_ALIKE = Fit(silhouette=1.0)
 VARIED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
 GIVEN_NUMBER = Fit(difference=0.25, retention=1.0)
 """Found by experiment (see the page on the quorum): sources of one granularity that see few groups, or many; sources of
-several granularities; groupings of one given number of groups."""
+several granularities, or finer than clear groups; groupings of one given number of groups."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +64,24 @@ class Judge:
     """The pool, candidates weighted by certainty, trivial ones by zero."""
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
-    weights: Fit
-    """How much each part of the fit counts in this kind of pool."""
 
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> Judge:
-        """Judge for a pool: sources of one granularity can be met as they are, others only in what they share."""
+        """Judge for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
         problem = replace(problem, weights=used)
-        numbers = effective_numbers(problem)
-        narrow = float(np.std(np.log(numbers))) < NARROW if numbers.size else True
-        many = float(np.median(numbers)) > MANY if numbers.size else False
-        weights = VARIED if not narrow else MANY_ALIKE if many else FEW_ALIKE
-        return cls(replace(problem, weights=used * certainty(problem)), used, weights)
+        return cls(replace(problem, weights=used * certainty(problem)), used)
+
+    def weights(self, fits: Sequence[Fit]) -> Fit:
+        """How much each part of the fit counts in this kind of pool, seen from the fits of the places on its path.
+
+        Sources of one granularity can be met as they are; others, or those that cut clear groups, in what they share.
+        """
+        numbers = effective_numbers(self.problem)
+        clear = max(fits, key=lambda fit: fit.weighted(VARIED)).retention > CLEAR
+        if clear or (numbers.size and float(np.std(np.log(numbers))) >= NARROW):
+            return VARIED
+        return MANY_ALIKE if numbers.size and float(np.median(numbers)) > MANY else FEW_ALIKE
 
     def fit(self, labels: IntArray) -> Fit:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
@@ -78,10 +90,6 @@ class Judge:
             return Fit()
         kept = (retention(self.problem, labels) - 1.0) / (n_groups - 1.0)
         return Fit(*relation(self.problem, labels), *contrast(self.problem, labels, self.plain), kept)
-
-    def score(self, fit: Fit) -> float:
-        """One number; larger is better."""
-        return fit.weighted(self.weights)
 
 
 def useful(problem: PreferenceMatrix) -> BoolArray:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biconsensus.core.pool import Pool
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.cuts import Cut, best_cut, cut_at, joined, large, successors, walked
+from biconsensus.cuts import Cut, best_cut, cut_at, joined, large, lifetimes, walked
 from biconsensus.errors import MissingDependencyError, PoolWarning
-from biconsensus.judge import GIVEN_NUMBER, Judge
+from biconsensus.judge import GIVEN_NUMBER, Fit, Judge
 from biconsensus.protocols import FloatArray
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class QuorumPath:
     """
 
     judge: Judge
-    """The pool, weighted, and what scores the places."""
+    """The pool, weighted, and what tells how places fit it."""
     cuts: tuple[Cut, ...]
     min_elements: int
     min_candidates: int
@@ -93,10 +94,19 @@ class QuorumPath:
             cuts.append(cut_at(judge, quorum, cuts[-1].columns if cuts else None, sizes))
         return cls(judge, tuple(cuts), min_elements, min_candidates)
 
+    @cached_property
+    def weights(self) -> Fit:
+        """How much each part of a fit counts in this kind of pool."""
+        return self.judge.weights([cut.fit for cut in self.cuts])
+
+    def score(self, cut: Cut) -> float:
+        """How well a cut fits the pool, in one number; larger is better."""
+        return cut.fit.weighted(self.weights)
+
     @property
     def best(self) -> Cut:
         """The place of the largest score; ties go to the quorum nearest to a majority."""
-        return best_cut(self.cuts)
+        return best_cut(self.cuts, self.score)
 
     def at(self, quorum: float | Fraction) -> Cut:
         """Groups at any quorum; between two places the search starts from the finer one.
@@ -165,7 +175,7 @@ class QuorumPath:
             import pandas as pd
         except ImportError as error:
             raise MissingDependencyError.of("pandas", "tables") from error
-        lifetimes = self.lifetimes()
+        alive = self.lifetimes()
         lines: list[dict[str, Any]] = []
         for k, cut in enumerate(self.cuts):
             coarser = self.cuts[k + 1].labels if k + 1 < len(self.cuts) else np.full(cut.labels.size, -1)
@@ -178,8 +188,8 @@ class QuorumPath:
                         "n_elements": self.problem.n_elements(block.rows),
                         "gain": block.gain,
                         "parent": int(held.argmax()) - 1,
-                        "lifetime": float(lifetimes[k][t]),
-                        "score": cut.score,
+                        "lifetime": float(alive[k][t]),
+                        "score": self.score(cut),
                     }
                 )
         return pd.DataFrame(lines)
@@ -191,17 +201,7 @@ class QuorumPath:
         -------
         list of (T,) arrays
         """
-        steps = -np.diff(np.log([float(cut.quorum) for cut in self.cuts]))
-        links = [successors(self.problem, a, b) for a, b in zip(self.cuts, self.cuts[1:], strict=False)]
-        back = [np.zeros(len(cut)) for cut in self.cuts]
-        ahead = [np.zeros(len(cut)) for cut in self.cuts]
-        for k, (step, link) in enumerate(zip(steps, links, strict=True)):
-            kept = np.flatnonzero(link >= 0)
-            back[k + 1][link[kept]] = back[k][kept] + step
-        for k in range(len(links) - 1, -1, -1):
-            kept = np.flatnonzero(links[k] >= 0)
-            ahead[k][kept] = ahead[k + 1][links[k][kept]] + steps[k]
-        return [a + b for a, b in zip(ahead, back, strict=True)]
+        return lifetimes(self.problem, self.cuts)
 
 
 def choose(
@@ -234,11 +234,9 @@ def choose(
     Notes
     -----
     The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the
-    granularity of the sources varies; where it does not, ``2 recall + precision / 2 + difference + retention / 4`` if
-    they see few groups and the silhouette if they see many. Recall and precision are the probabilities, above chance,
-    that elements of one candidate share a group and the reverse (`granularity.relation`); difference and silhouette
-    compare co-occurrences with the own and the nearest other group (`granularity.contrast`); retention is what a
-    random walk over elements and candidates keeps inside (`walk.retention`), above chance.
+    granularity of the sources varies, or the place that is best by this score is clear (retention above 0.94); else
+    ``2 recall + precision / 2 + difference + retention / 4`` if the sources see few groups and the silhouette if they
+    see many. `judge.Fit` says what the parts are.
 
     Examples
     --------

@@ -92,12 +92,12 @@ def solve_on_path(
     if method == "greedy":
         cut = _greedy_cut(path, settings, n_groups)
     problem = replace(path.problem, weights=path.judge.plain)
-    found = _majority(problem, path, settings, cut.score) if n_groups is None else None
+    found = _majority(problem, path, settings, path.score(cut)) if n_groups is None else None
     if found is None:
         problem, found = path.problem, Extraction(list(cut.blocks))
         settings = replace(settings, quorum=cut.quorum, method="greedy" if method == "greedy" else "joint")
     result = _result(given, joined, used, problem, found, settings, power)
-    result.extraction["path"] = [[float(c.quorum), len(c), c.score] for c in path.cuts]
+    result.extraction["path"] = [[float(c.quorum), len(c), path.score(c)] for c in path.cuts]
     return result
 
 
@@ -107,7 +107,7 @@ def _majority(problem: PreferenceMatrix, path: QuorumPath, settings: Settings, b
 
     found = _search(problem, settings)
     cut = finished(path.judge, settings.quorum, found.blocks, path.cuts[0].columns)
-    return found if len(cut) and cut.score >= best - AS_GOOD else None
+    return found if len(cut) and path.score(cut) >= best - AS_GOOD else None
 
 
 def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> Cut:
@@ -119,7 +119,7 @@ def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> C
         blocks = _greedy(path.problem, replace(settings, quorum=quorum)).blocks
         tries.append(finished(path.judge, quorum, blocks, path.cuts[0].columns))
     wanted = [abs(len(cut) - n_groups) for cut in tries] if n_groups is not None else [0] * len(tries)
-    return best_cut([cut for cut, off in zip(tries, wanted) if off == min(wanted)])
+    return best_cut([cut for cut, off in zip(tries, wanted) if off == min(wanted)], path.score)
 
 
 def _result(

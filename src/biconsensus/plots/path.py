@@ -70,7 +70,7 @@ def path_ribbons(path: QuorumPath, height: int = 400) -> PathRibbons:
         origin=origin[rows],
         quorums=np.array([float(cut.quorum) for cut in cuts]),
         n_groups=np.array([len(cut) for cut in cuts]),
-        scores=np.array([cut.score for cut in cuts]),
+        scores=np.array([path.score(cut) for cut in cuts]),
         chosen=chosen,
     )
 
