@@ -68,7 +68,8 @@ class Votes:
         inside = np.flatnonzero(columns >= 0)
         member[inside, columns[inside]] = 1.0
         asked = member * self.tolls[:, None]
-        scores: FloatArray = self.entries[part] @ (member * self.praise[:, None])
+        entries = self.entries if part == slice(None) else self.entries[part]  # a slice of everything is a copy
+        scores: FloatArray = entries @ (member * self.praise[:, None])
         scores -= asked.sum(axis=0)
         if self.problem.unseen is not None and self.problem.view is not None:
             by_view = np.zeros((self.problem.unseen.shape[1], n_groups))

@@ -82,7 +82,10 @@ def climb(votes: Votes, columns: IntArray, steps: Sequence[Step]) -> tuple[IntAr
     for _ in range(MAX_ROUNDS):
         before = value
         for step in steps:
-            changed, total = votes.settle(step(votes, columns))
+            changed = step(votes, columns)
+            if np.array_equal(changed, columns):
+                continue  # settled already
+            changed, total = votes.settle(changed)
             if total > value:
                 columns, value = changed, total
         if value <= before:
