@@ -14,7 +14,7 @@ from strategies import examples
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.solvers import ballot
-from biconsensus.solvers.ballot import Ballot
+from biconsensus.solvers.ballot import Ballot, whole_unit
 from biconsensus.solvers.dense_votes import DenseVotes
 from biconsensus.solvers.fixed_point import FixedPoint, Preference
 from biconsensus.solvers.sets import Sets
@@ -208,3 +208,9 @@ def test_no_set_is_too_large_for_a_row_that_holds_all_of_it() -> None:
     assert not votes.is_too_large(np.ones(2, bool))
     heavy = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([2.0, 3.0, 4.0])), HALF)
     assert [heavy.is_too_large(np.arange(3) < k) for k in (1, 2, 3)] == [False, False, True]  # 4 of 2, 5, 9
+
+
+def test_whole_weights_are_counted_while_their_shares_are_exact() -> None:
+    assert whole_unit(np.array([1.0, 2.0**33 - 2])) == 1.0
+    assert whole_unit(np.array([1.0, 2.0**33 - 1])) is None
+    assert (2**33 - 1) * 10**9 < 2**63  # the largest sum times the largest numerator of a quorum
