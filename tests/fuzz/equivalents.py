@@ -67,9 +67,6 @@ EQUIVALENT = {
     ),
     "solvers/vote.py VoteSolver._search: self._sizes_in_sample(self._coarse)[fresh] >= WELL_SAMPLED -> "
     "self._sizes_in_sample(self._coarse)[fresh] > WELL_SAMPLED #1": SPEED,
-    "solvers/vote.py VoteSolver._search: False -> True #1": SPEED,
-    "solvers/vote.py VoteSolver._leading: problem.weights / problem.weights.max() -> "
-    "problem.weights * problem.weights.max() #1": "the vector is scaled again",
     "solvers/sets.py Sets.from_pairs: False -> True #1": SPEED,
     "solvers/descent.py sample_rows: chance * total < SAMPLE * problem.counts -> "
     "chance * total <= SAMPLE * problem.counts #1": NEVER,
@@ -156,8 +153,6 @@ EQUIVALENT = {
     "core/preference.py PreferenceMatrix.gain: self.unseen is not None and self.view is not None -> "
     "self.unseen is not None or self.view is not None #1": TOGETHER,
     "solvers/ballot.py : 1 << 20 -> 1 >> 20 #1": SPEED,
-    "solvers/ballot.py Ballot.__init__: n_jobs is None and problem.entries.nnz > MANY -> "
-    "n_jobs is None or problem.entries.nnz > MANY #1": SPEED,
     "solvers/vote.py : 1 -> 2 #3": SPEED,
     "solvers/vote.py : 64 -> 65 #2": SPEED,
     "solvers/vote.py VoteSolver.best_block: rows.any() and columns.any() -> rows.any() or columns.any() #1": (
