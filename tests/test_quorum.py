@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,8 +16,9 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 import biconsensus as bc
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import PoolWarning
-from biconsensus.granularity import certainty, contrast, effective_numbers, relation
+from biconsensus.granularity import contrast, effective_numbers, relation
 from biconsensus.judge import FEW_ALIKE, MANY_ALIKE, VARIED, Fit, Judge
+from biconsensus.overlap import Overlaps
 from biconsensus.quorum import QUORUMS, QuorumPath, choose
 from biconsensus.walk import leading_vectors, retention, walk_groups
 
@@ -95,7 +97,7 @@ def test_certainty_is_the_entropy_over_the_other_sources() -> None:
     table = np.array([[0, 0], [0, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
     problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
     sizes = problem.counts @ problem.entries.toarray()
-    values = certainty(problem)
+    values = Overlaps.of(problem).certainty()
     # both groups of four are cut in half by the other source: one bit over c = 2 sources at scale 0.4
     assert values[sizes == 4] == pytest.approx(np.exp(-1.0 / 0.8))
     assert values[sizes == 2] == pytest.approx(1.0)
@@ -103,6 +105,27 @@ def test_certainty_is_the_entropy_over_the_other_sources() -> None:
 
 def problem_of(*labels: object) -> PreferenceMatrix:
     return PreferenceMatrix.from_pool(bc.Pool.from_labels([np.asarray(each) for each in labels]))
+
+
+def test_agreement_is_the_mean_adjusted_rand_index() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.integers(4, size=(3000, 1)) * (rng.random((3000, 5)) < [0.9, 0.8, 0.7, 0.5, 0.2])
+    pairs = [adjusted_rand_score(table[:, i], table[:, j]) for i in range(5) for j in range(i)]
+    assert Overlaps.of(problem_of(*table.T)).agreement() == pytest.approx(np.mean(pairs))
+    assert Overlaps.of(problem_of(*[table[:, 0]] * 3)).agreement() == pytest.approx(1.0)
+    assert Overlaps.of(problem_of(table[:, 0])).agreement() == 1.0
+
+
+def test_agreement_is_on_what_both_sources_saw() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.integers(4, size=4000)
+    noisy = np.where(rng.random((3, 4000)) < 0.7, truth, rng.integers(4, size=(3, 4000))).astype(float)
+    noisy[0, :1000] = noisy[1, 2500:] = np.nan
+    pairs = []
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        seen = ~np.isnan(noisy[a] + noisy[b])
+        pairs.append(adjusted_rand_score(noisy[a][seen], noisy[b][seen]))
+    assert Overlaps.of(problem_of(*noisy)).agreement() == pytest.approx(np.mean(pairs))
 
 
 def test_effective_number_of_groups_is_that_of_groups_of_one_size() -> None:
@@ -120,6 +143,9 @@ def test_kind_of_pool_decides_what_counts() -> None:
     assert {judge.weights(clear) for judge in (few, many, varied)} == {varied.weights(unclear)} == {VARIED}
     # clear is the place that is best by the score of varied sources, not any place
     assert few.weights([*clear, Fit(silhouette=2.0, retention=0.9)]) == FEW_ALIKE
+    # sources that agree are met as they are
+    assert replace(varied, agreement=0.7).weights(clear) == FEW_ALIKE
+    assert replace(varied, agreement=0.69).weights(clear) == VARIED
 
 
 @pytest.mark.parametrize("k", [9, 12])

@@ -105,22 +105,32 @@ class Votes:
         return scores
 
     @cached_property
-    def dense(self) -> FloatArray | None:
-        """(r, q) entries where they are few and binary, so that sums are whole numbers in any order."""
-        small = self.entries.shape[0] * self.entries.shape[1] <= DENSE
-        return self.entries.toarray() if small and bool((self.entries.data == 1).all()) else None
+    def _binary(self) -> bool:
+        """Whether all entries are ones, so that sums are whole numbers in any order."""
+        return bool((self.entries.data == 1).all())
 
     def overlaps(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """(k, k) elements that each two of these columns share inside these rows."""
-        if self.dense is not None:
-            held = self.dense[np.ix_(rows, columns)]
+        row, column, values = self._picked(rows, columns)
+        shape = (rows.size, columns.size)
+        if self._binary and rows.size * columns.size <= DENSE:
+            held = np.zeros(shape)
+            held[row, column] = values
             return np.asarray((held * self.problem.counts[rows, None]).T @ held)
-        inner = self.entries[rows]
-        weighted = inner.copy()
-        weighted.data = weighted.data * np.repeat(self.problem.counts[rows], np.diff(weighted.indptr))
-        # picking columns of the small dense product is far cheaper than picking them in the sparse factor
-        shared: FloatArray = (inner.T @ weighted).toarray()[np.ix_(columns, columns)]
-        return shared
+        inner = csr_array((values, (row, column)), shape=shape)
+        weighted = csr_array((values * self.problem.counts[rows][row], (row, column)), shape=shape)
+        return np.asarray((inner.T @ weighted).toarray())
+
+    def _picked(self, rows: IntArray, columns: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+        """Places and values of the entries of some rows and columns, without a look at any other row."""
+        begin, end = self.entries.indptr[rows], self.entries.indptr[rows + 1]
+        row = np.repeat(np.arange(rows.size), end - begin)
+        entry = np.arange(row.size) + np.repeat(end - np.cumsum(end - begin), end - begin)
+        place = np.full(self.n_columns, -1)
+        place[columns] = np.arange(columns.size)
+        column = place[self.entries.indices[entry]]
+        kept = column >= 0
+        return row[kept], column[kept], self.entries.data[entry[kept]]
 
     def best_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), groups without columns left out."""

@@ -44,8 +44,13 @@ def cut_at(judge: Judge, quorum: Fraction, start: IntArray | None, sizes: tuple[
     """Groups at one quorum, grown from a start and from the most frequent rows."""
     problem = judge.problem
     votes = Votes.at_quorum(problem, quorum)
-    starts = [votes.best_columns(peaks(votes))] + ([] if start is None else [start])
-    columns = max((climb(votes, s, (merged, divided)) for s in starts), key=lambda answer: answer[1])[0]
+    starts = ([] if start is None else [start]) + [votes.best_columns(peaks(votes))]
+    found: dict[float, IntArray] = {}
+    for columns, value in map(votes.settle, starts):
+        if value not in found:  # else this way up was gone before
+            best, gain = climb(votes, columns, (merged, divided))
+            found.setdefault(gain, best)
+    columns = found[max(found)]
     rows, _ = votes.best_rows(columns)
     blocks = []
     for t in range(int(columns.max(initial=-1)) + 1):

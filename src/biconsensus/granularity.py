@@ -1,4 +1,4 @@
-"""What a pool says about candidates and groupings: certainty, spread of granularity, and fit, on distinct rows."""
+"""What a pool says about groupings: how fine its sources look, and how a grouping fits, on distinct rows."""
 
 from __future__ import annotations
 
@@ -10,52 +10,6 @@ from scipy.sparse import issparse
 
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.protocols import Block, FloatArray, IntArray
-
-CERTAINTY_SCALE = 0.4
-"""Scale of the certainty of candidates, as published for locally weighted ensembles."""
-
-
-def certainty(problem: PreferenceMatrix, scale: float = CERTAINTY_SCALE) -> FloatArray:
-    """How certain the pool is of each column.
-
-    Parameters
-    ----------
-    problem : PreferenceMatrix
-        The pool.
-    scale : float
-        Small values punish uncertain candidates more.
-
-    Returns
-    -------
-    (q,) array
-        In (0, 1]: 1 for a column that no source cuts.
-
-    Notes
-    -----
-    ``exp(-H_j / (scale c))`` with H_j the entropy (bits) of column j over the candidates of each source that saw it,
-    summed over the c sources; what a source saw and put in no candidate is one more class.
-
-    Examples
-    --------
-    >>> import biconsensus as bc
-    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 0]]))
-    >>> sorted(certainty(problem).round(3).tolist())
-    [0.287, 1.0, 1.0]
-    """
-    entries = problem.entries.astype(np.float64)
-    shared = (entries.T @ (entries * problem.counts[:, None])).toarray()
-    backers = problem.backers.astype(np.float64).toarray()
-    inside = shared @ backers
-    left = (problem.counts @ entries)[:, None] - inside
-    if problem.unseen is not None:
-        left = left - _unseen_by_source(problem, entries * problem.counts[:, None]).T
-    left = np.maximum(left, 0.0)
-    # entropy of parts x of a whole n: sum of -(x/n) log(x/n) = (n log n - sum of x log x) / n
-    whole = np.maximum(inside + left, 1e-12)
-    parts = _xlogx(shared) @ backers + _xlogx(left)
-    bits = np.maximum(_xlogx(whole) - parts, 0.0) / whole
-    result: FloatArray = np.exp(-bits.sum(axis=1) / (scale * backers.shape[1]))
-    return result
 
 
 def effective_numbers(problem: PreferenceMatrix) -> FloatArray:
@@ -123,9 +77,9 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
         return 0.0, 0.0
     held: FloatArray = problem.entries.T @ members
     used, same = _same_source(problem)
-    sizes = members.sum(axis=0) - _unseen_by_source(problem, members)[used]
-    total = problem.counts.sum() - _unseen_by_source(problem, problem.counts[:, None])[used, 0]
-    both = (held**2).sum(axis=1) @ _used_backers(problem)[:, used] / total**2
+    sizes = members.sum(axis=0) - unseen_by_source(problem, members)[used]
+    total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
+    both = (held**2).sum(axis=1) @ used_backers(problem)[:, used] / total**2
     grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
     recall = both / np.maximum(same, 1e-12) - grouped
     return float(recall.mean()), float((both / grouped - same).mean())
@@ -186,34 +140,35 @@ def members_of(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
     return members
 
 
-def _used_backers(problem: PreferenceMatrix) -> FloatArray:
+def used_backers(problem: PreferenceMatrix) -> FloatArray:
     """(q, c) sources behind each column that has a weight."""
     used: FloatArray = problem.backers.astype(np.float64).toarray() * (problem.weights > 0)[:, None]
     return used
 
 
-def _unseen_by_source(problem: PreferenceMatrix, members: Any) -> FloatArray:
+def unseen_by_source(problem: PreferenceMatrix, members: Any) -> FloatArray:
     """(c, k) how much of k row-wise amounts (r, k) each source did not see."""
     n_sources = problem.backers.shape[1]
     if problem.unseen is None or problem.view is None:
         return np.zeros((n_sources, members.shape[1]))
-    view = np.zeros(n_sources, np.int64)
-    owner, source = problem.backers.nonzero()
-    view[source] = problem.view[owner]
     lost = problem.unseen.T.astype(np.float64) @ members
-    found: FloatArray = (lost.toarray() if issparse(lost) else lost)[view]
+    found: FloatArray = (lost.toarray() if issparse(lost) else lost)[view_of_source(problem)]
     return found
+
+
+def view_of_source(problem: PreferenceMatrix) -> IntArray:
+    """(c,) the column of `unseen` that says what each source did not see."""
+    view = np.zeros(problem.backers.shape[1], np.int64)
+    if problem.view is not None:
+        owner, source = problem.backers.nonzero()
+        view[source] = problem.view[owner]
+    return view
 
 
 def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:
     """The sources in use, and for each the probability that two elements it saw share one of its candidates."""
-    backers = _used_backers(problem)
+    backers = used_backers(problem)
     used = np.flatnonzero(backers.any(axis=0))
     sizes = problem.counts @ problem.entries.astype(np.float64)
-    total = problem.counts.sum() - _unseen_by_source(problem, problem.counts[:, None])[used, 0]
+    total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
     return used, (sizes**2) @ backers[:, used] / np.maximum(total, 1.0) ** 2
-
-
-def _xlogx(x: FloatArray) -> FloatArray:
-    """x log2 x, 0 at 0."""
-    return x * np.log2(np.where(x > 0, x, 1.0))

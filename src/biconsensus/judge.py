@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from biconsensus.core.pool import TRIVIAL_SHARE
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.granularity import certainty, contrast, effective_numbers, relation
+from biconsensus.granularity import contrast, effective_numbers, relation
+from biconsensus.overlap import Overlaps
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.walk import retention
 
@@ -20,6 +21,8 @@ MANY = 10.0
 """Effective number of groups, in the median over the sources, above which they see many."""
 CLEAR = 0.94
 """Retention above which groups are so clear that the sources can only differ in how fine they cut them."""
+AGREED = 0.7
+"""Agreement between the sources (adjusted Rand index) from which they are met as they are."""
 
 
 @dataclass(frozen=True)
@@ -65,21 +68,25 @@ class Judge:
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
 
+    agreement: float = 1.0
+    """Of the sources with one another; see `Overlaps`."""
+
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> Judge:
         """Judge for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
-        problem = replace(problem, weights=used)
-        return cls(replace(problem, weights=used * certainty(problem)), used)
+        overlaps = Overlaps.of(replace(problem, weights=used))
+        return cls(replace(problem, weights=used * overlaps.certainty()), used, overlaps.agreement())
 
     def weights(self, fits: Sequence[Fit]) -> Fit:
         """How much each part of the fit counts in this kind of pool, seen from the fits of the places on its path.
 
-        Sources of one granularity can be met as they are; others, or those that cut clear groups, in what they share.
+        Sources that agree, or are of one granularity, can be met as they are. Others, and those that only differ in how
+        they cut clear groups, can be met in what they share.
         """
         numbers = effective_numbers(self.problem)
         clear = max(fits, key=lambda fit: fit.weighted(VARIED)).retention > CLEAR
-        if clear or (numbers.size and float(np.std(np.log(numbers))) >= NARROW):
+        if self.agreement < AGREED and (clear or float(np.std(np.log(numbers))) >= NARROW):
             return VARIED
         return MANY_ALIKE if numbers.size and float(np.median(numbers)) > MANY else FEW_ALIKE
 
