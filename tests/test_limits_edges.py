@@ -41,7 +41,7 @@ def test_tiny_weights_beside_huge_ones_do_not_vanish_from_the_result():
     c = consensus(BINARY, np.repeat([1e-300, 1e300], 6))
     assert c.labels.tolist() == [1] * 10 + [0] * 10
     assert c.gains.tolist() == pytest.approx([3e301, 3e-299])
-    assert c.behind.max(axis=0).toarray().tolist() == pytest.approx([1e300, 1e-300], rel=1e-12)
+    assert c.behind.toarray().max(axis=0).tolist() == pytest.approx([1e300, 1e-300], rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["greedy", "joint"])
