@@ -210,3 +210,32 @@ def test_overlaps_counted_densely_or_sparsely_change_nothing(monkeypatch):
     table = np.where(rng.random((300, 8)) < 0.3, rng.integers(0, 9, (300, 8)), rng.integers(0, 9, (300, 1)))
     found = same_either_way(monkeypatch, bipartite, "DENSE", lambda: find_consensus(table, method="joint", quorum=0.3))
     assert len(found) == 9
+
+
+@examples(25)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), missing=st.booleans(), dense=st.booleans())
+def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction, missing: bool, dense: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table = planted(seed, 60, 6).astype(float)
+    table[rng.random(table.shape) < 0.3 * missing] = np.nan
+    problem = problem_of(table)
+    each = dense_votes(problem, quorum)
+    n_groups = 4
+    columns = np.append(np.arange(n_groups), rng.integers(-1, n_groups, problem.shape[1] - n_groups))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bipartite, "DENSE", 10**9 if dense else 0)
+        votes = Votes.at_quorum(problem, quorum)
+        rows, gain = votes.best_rows(columns)
+        followed = votes.best_columns(rows)
+        crossed = votes.crossed(columns, rows)
+    by_group = np.stack([each[:, columns == t].sum(axis=1) for t in range(n_groups)], axis=1)
+    best = np.maximum(by_group.max(axis=1), 0.0)
+    scale = votes.praise[0] / problem.weights[0]  # votes are counted in whole numbers
+    assert gain == pytest.approx(scale * best.sum())
+    assert np.where(rows >= 0, by_group[np.arange(rows.size), rows], 0.0) == pytest.approx(best)
+    taken = np.stack([each[rows == t].sum(axis=0) for t in range(n_groups)])
+    assert np.array_equal(followed >= 0, taken.max(axis=0) > 1e-9)
+    kept = np.unique(np.where(taken.max(axis=0) > 1e-9, taken.argmax(axis=0), -1))
+    assert np.unique(followed).tolist() == list(range(-1 if -1 in kept else 0, (kept >= 0).sum()))
+    gains = np.stack([taken[:, columns == t].sum(axis=1) for t in range(n_groups)])
+    assert crossed == pytest.approx(scale * gains)

@@ -10,12 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.core.shares import summed, top_in_rows, values_at
 from biconsensus.protocols import FloatArray, IntArray
 
-CHUNK = 10_000_000
-"""Scores of rows in groups that are held at once."""
 DENSE = 2_000_000
-"""Rows x columns up to which overlaps are counted in a dense matrix: many small sparse products cost far more."""
+"""Entries up to which a matrix is dense: many small sparse products cost far more."""
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 
@@ -61,48 +60,87 @@ class Votes:
         transposed.data = transposed.data * self.problem.counts[transposed.indices]
         return transposed
 
-    def row_scores(self, columns: IntArray, part: slice = slice(None)) -> FloatArray:
-        """(r, T) gain of each row of a part in each group of columns."""
-        n_groups = int(columns.max(initial=-1)) + 1
-        member = np.zeros((self.n_columns, n_groups))
-        inside = np.flatnonzero(columns >= 0)
-        member[inside, columns[inside]] = 1.0
-        asked = member * self.tolls[:, None]
-        entries = self.entries if part == slice(None) else self.entries[part]  # a slice of everything is a copy
-        scores: FloatArray = entries @ (member * self.praise[:, None])
-        scores -= asked.sum(axis=0)
-        if self.problem.unseen is not None and self.problem.view is not None:
-            by_view = np.zeros((self.problem.unseen.shape[1], n_groups))
-            np.add.at(by_view, self.problem.view, asked)
-            scores += self.problem.unseen[part].astype(np.float64) @ by_view
-        return scores
-
     def best_rows(self, columns: IntArray) -> tuple[IntArray, float]:
         """(r,) best group of each row (-1 where none gains), and the total gain."""
-        n_rows, n_groups = self.entries.shape[0], int(columns.max(initial=-1)) + 1
-        rows, total = np.full(n_rows, -1), 0.0
-        step = max(1, CHUNK // max(1, n_groups))
-        for begin in range(0, n_rows if n_groups else 0, step):
-            part = slice(begin, begin + step) if step < n_rows else slice(None)
-            scores = self.row_scores(columns, part)
-            best = scores.argmax(axis=1)
-            top = scores[np.arange(best.size), best]
-            rows[part] = np.where(top > 0, best, -1)
-            total += float(self.problem.counts[part] @ np.maximum(top, 0.0))
-        return rows, total
+        few = self.entries.shape[0] * (int(columns.max(initial=-1)) + 1) <= DENSE
+        best, top = _best(self.row_scores(columns) if few else self._near_rows(columns))
+        return np.where(top > 0, best, -1), float(self.problem.counts @ np.maximum(top, 0.0))
 
-    def column_scores(self, rows: IntArray, n_groups: int) -> FloatArray:
-        """(q, T) gain of each column in each group of rows."""
-        inside = np.flatnonzero(rows >= 0)
-        shape = (rows.size, n_groups)
-        member = csr_array((np.ones(inside.size), (inside, rows[inside])), shape=shape)
-        held = (self.entries_by_column @ member).toarray()
-        sizes = np.bincount(rows[inside], self.problem.counts[inside], minlength=n_groups)
-        asked = np.broadcast_to(sizes, held.shape)
-        if self.unseen_by_view is not None and self.problem.view is not None:
-            asked = asked - (self.unseen_by_view @ member).toarray()[self.problem.view]
-        scores: FloatArray = self.praise[:, None] * held - self.tolls[:, None] * asked
+    def best_columns(self, rows: IntArray) -> IntArray:
+        """(q,) best group of each column (-1 where none gains), groups without columns left out."""
+        few = self.n_columns * (int(rows.max(initial=-1)) + 1) <= DENSE
+        best, top = _best(self.column_scores(rows) if few else self._near_columns(rows))
+        return consecutive(np.where(top > 0, best, -1))
+
+    def row_scores(self, columns: IntArray) -> FloatArray:
+        """(r, T) gain of each row in each group of columns."""
+        member = _one_hot(columns)
+        asked = member * self.tolls[:, None]
+        scores: FloatArray = self.entries @ (member * self.praise[:, None])
+        scores -= asked.sum(axis=0)
+        if self.problem.unseen is not None and self.problem.view is not None:
+            by_view = np.zeros((self.problem.unseen.shape[1], member.shape[1]))
+            np.add.at(by_view, self.problem.view, asked)
+            scores += self.problem.unseen.astype(np.float64) @ by_view
         return scores
+
+    def _near_rows(self, columns: IntArray) -> csr_array:
+        """(r, T) the same where a column of the row is in the group: elsewhere it can only lose."""
+        asked = _grouped(columns, self.tolls)
+        scores = csr_array(self.entries @ _grouped(columns, self.praise))
+        scores.data = scores.data - asked.sum(axis=0)[scores.indices]
+        if self.problem.unseen is not None and self.problem.view is not None:
+            by_view = summed(asked, self.problem.view, self.problem.unseen.shape[1])
+            row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+            lost = csr_array(self.problem.unseen.astype(np.float64) @ by_view)
+            scores.data = scores.data + values_at(lost, row, scores.indices)
+        return scores
+
+    def column_scores(self, rows: IntArray) -> FloatArray:
+        """(q, T) gain of each column in each group of rows."""
+        member = _one_hot(rows)
+        held: FloatArray = self.entries_by_column @ member
+        asked = np.broadcast_to(self._sizes(rows), held.shape)
+        if self.unseen_by_view is not None and self.problem.view is not None:
+            asked = asked - (self.unseen_by_view @ member)[self.problem.view]
+        return self.praise[:, None] * held - self.tolls[:, None] * asked
+
+    def _near_columns(self, rows: IntArray) -> csr_array:
+        """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
+        scores = csr_array(self.entries_by_column @ _grouped(rows, np.ones(rows.size)))
+        column = np.repeat(np.arange(self.n_columns), np.diff(scores.indptr))
+        asked = self._sizes(rows)[scores.indices]
+        if self.problem.view is not None and self.unseen_by_view is not None:
+            asked = asked - values_at(self._lost(rows), self.problem.view[column], scores.indices)
+        scores.data = self.praise[column] * scores.data - self.tolls[column] * asked
+        return scores
+
+    def crossed(self, columns: IntArray, rows: IntArray) -> FloatArray:
+        """(T, T) gain of all columns of one group with all rows of another."""
+        n_groups = int(columns.max(initial=-1)) + 1
+        if self.n_columns * n_groups <= DENSE:
+            gains = np.zeros((n_groups, n_groups))
+            scores = self.column_scores(rows)
+            gains[:, : scores.shape[1]] = _one_hot(columns).T @ scores
+            return gains
+        asked = _grouped(columns, self.tolls)
+        held = csr_array(self.entries_by_column @ _grouped(rows, np.ones(rows.size), n_groups))
+        gains = (_grouped(columns, self.praise).T @ held).toarray()
+        gains -= np.outer(asked.sum(axis=0), self._sizes(rows, n_groups))
+        if self.problem.view is not None and self.unseen_by_view is not None:
+            by_view = summed(asked, self.problem.view, self.unseen_by_view.shape[0])
+            gains += (by_view.T @ self._lost(rows, n_groups)).toarray()
+        return np.asarray(gains)
+
+    def _sizes(self, rows: IntArray, n_groups: int = 0) -> FloatArray:
+        """(T,) elements of each group of rows."""
+        inside = np.flatnonzero(rows >= 0)
+        weights = self.problem.counts[inside].astype(np.float64)
+        return np.asarray(np.bincount(rows[inside], weights, minlength=n_groups))
+
+    def _lost(self, rows: IntArray, n_groups: int = 0) -> csr_array:
+        """(v, T) elements of each group of rows that were not seen in each view."""
+        return csr_array(self.unseen_by_view @ _grouped(rows, np.ones(rows.size), n_groups))
 
     @cached_property
     def _binary(self) -> bool:
@@ -132,16 +170,6 @@ class Votes:
         kept = column >= 0
         return row[kept], column[kept], self.entries.data[entry[kept]]
 
-    def best_columns(self, rows: IntArray) -> IntArray:
-        """(q,) best group of each column (-1 where none gains), groups without columns left out."""
-        n_groups = int(rows.max(initial=-1)) + 1
-        if n_groups == 0:
-            return np.full(self.n_columns, -1)
-        scores = self.column_scores(rows, n_groups)
-        best = scores.argmax(axis=1)
-        best[scores[np.arange(best.size), best] <= 0] = -1
-        return consecutive(best)
-
     def settle(self, columns: IntArray) -> tuple[IntArray, float]:
         """Alternate the exact half-steps until nothing is gained."""
         rows, value = self.best_rows(columns)
@@ -158,3 +186,29 @@ def consecutive(groups: IntArray) -> IntArray:
     """Groups numbered 0, 1, ... in the order of their old numbers; -1 stays."""
     kept = np.unique(groups[groups >= 0])
     return np.where(groups >= 0, np.searchsorted(kept, groups), -1)
+
+
+def _best(scores: FloatArray | csr_array) -> tuple[IntArray, FloatArray]:
+    """Column and value of the largest score of each row, the first of equal ones."""
+    if not isinstance(scores, np.ndarray):
+        return top_in_rows(scores)
+    if scores.shape[1] == 0:
+        return np.full(scores.shape[0], -1), np.zeros(scores.shape[0])
+    best = scores.argmax(axis=1)
+    return best, scores[np.arange(best.size), best]
+
+
+def _one_hot(groups: IntArray) -> FloatArray:
+    """(k, T) ones at the group of each item."""
+    member = np.zeros((groups.size, int(groups.max(initial=-1)) + 1))
+    inside = np.flatnonzero(groups >= 0)
+    member[inside, groups[inside]] = 1.0
+    return member
+
+
+def _grouped(groups: IntArray, values: FloatArray, n_groups: int = 0) -> csr_array:
+    """(k, T) the value of each item in its group."""
+    inside = groups >= 0
+    ends = np.concatenate([[0], np.cumsum(inside)])
+    shape = (groups.size, max(int(groups.max(initial=-1)) + 1, n_groups))
+    return csr_array((values[inside], groups[inside], ends), shape=shape)

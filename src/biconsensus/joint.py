@@ -133,9 +133,7 @@ def merged(votes: Votes, columns: IntArray) -> IntArray:
     n_groups = int(columns.max(initial=-1)) + 1
     if n_groups < 2:
         return columns
-    inside = columns >= 0
-    cross = np.zeros((n_groups, n_groups))
-    np.add.at(cross, columns[inside], votes.column_scores(rows, n_groups)[inside])
+    cross = votes.crossed(columns, rows)
     groups = np.arange(n_groups)
     while True:
         joint = cross + cross.T
@@ -150,7 +148,7 @@ def merged(votes: Votes, columns: IntArray) -> IntArray:
         fold = np.zeros((onto.max() + 1, onto.size))
         fold[onto, np.arange(onto.size)] = 1.0
         cross, groups = fold @ cross @ fold.T, onto[groups]
-    return np.where(inside, groups[columns], -1)
+    return np.where(columns >= 0, groups[columns], -1)
 
 
 def divided(votes: Votes, columns: IntArray) -> IntArray:

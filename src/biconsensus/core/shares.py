@@ -67,6 +67,21 @@ def first_in_rows(matrix: csr_array) -> IntArray:
 
 def largest_in_rows(matrix: csr_array) -> IntArray:
     """(r,) column of the largest stored value of each row, the first of equal ones; -1 where nothing is stored."""
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    order = np.lexsort((matrix.indices, -matrix.data, row))
-    return first_in_rows(csr_array((matrix.data, matrix.indices[order], matrix.indptr), matrix.shape))
+    return top_in_rows(matrix)[0]
+
+
+def top_in_rows(matrix: csr_array) -> tuple[IntArray, FloatArray]:
+    """(r,) and (r,) column of the largest stored value of each row, the first of equal ones, and that value.
+
+    Where nothing is stored, they are -1 and minus infinity.
+    """
+    column, top = np.full(matrix.shape[0], -1, np.int64), np.full(matrix.shape[0], -np.inf)
+    stored = np.diff(matrix.indptr)
+    filled = np.flatnonzero(stored)
+    if filled.size:
+        begin = matrix.indptr[filled]
+        top[filled] = np.maximum.reduceat(matrix.data, begin)
+        # of the columns at the top, the first; the others are put behind all of them
+        others = matrix.data < np.repeat(top[filled], stored[filled])
+        column[filled] = np.minimum.reduceat(matrix.indices + others * np.int64(matrix.shape[1]), begin)
+    return column, top
