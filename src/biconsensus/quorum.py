@@ -233,10 +233,10 @@ def choose(
 
     Notes
     -----
-    The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the
-    granularity of the sources varies, or the place that is best by this score is clear (retention above 0.94); else
-    ``2 recall + precision / 2 + difference + retention / 4`` if the sources see few groups and the silhouette if they
-    see many. `judge.Fit` says what the parts are.
+    The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the sources
+    do not agree and their granularity varies, or they all cut clear groups; else ``2 recall + precision / 2 +
+    difference + retention / 4`` if they see few groups and the silhouette if they see many. `judge.Fit` says what the
+    parts are, `judge.Judge.weights` how the kind of pool is told.
 
     Examples
     --------
