@@ -99,8 +99,6 @@ EQUIVALENT = {
     "solvers/vote.py VoteSolver.load: 0 -> 1 #1": UNREAD,
     "solvers/vote.py VoteSolver._near: entries.indptr[gone + 1] - entries.indptr[gone] -> "
     "entries.indptr[gone + 1] + entries.indptr[gone] #1": SPEED,
-    "solvers/vote.py VoteSolver._search: heavy + self._columns.size -> heavy - self._columns.size #1": SPEED,
-    "solvers/vote.py VoteSolver._search: 0 -> 1 #1": SPEED,
     "solvers/vote.py VoteSolver._keep: point.gain > 0 -> point.gain >= 0 #1": "what joins by a vote gains",
     "solvers/vote.py heaviest: number >= counts.size -> number > counts.size #1": "both ways sort all rows then",
     "solvers/dense_votes.py DenseVotes.__init__: indptr[min(k + size, indptr.size - 1)] - indptr[k] -> "
