@@ -50,6 +50,7 @@ def test_sums_by_part_keep_parts_without_candidates():
 def test_the_largest_value_of_a_row_and_the_first_of_equal_ones():
     matrix = csr_array(([3.0, 5, 5, 2, 7, 0], [1, 3, 2, 0, 1, 3], [0, 3, 3, 5, 6]), shape=(4, 4))
     assert shares.largest_in_rows(matrix).tolist() == [2, -1, 1, 3]
+    assert shares.top_in_rows(matrix)[1].tolist() == [5, -np.inf, 7, 0]
     assert shares.first_in_rows(matrix).tolist() == [1, -1, 0, 3]
     at = shares.values_at(matrix, np.array([0, 0, 1, 2, 3]), np.array([3, 0, 1, 1, 3]))
     assert at.tolist() == [5, 0, 0, 7, 0]
