@@ -137,15 +137,15 @@ def test_kind_of_pool_decides_what_counts() -> None:
     few = Judge.of(problem_of(elements // 20, elements % 3))
     many = Judge.of(problem_of(elements // 5, elements % 12))
     varied = Judge.of(problem_of(elements // 5, elements % 3))
-    unclear, clear = [Fit(retention=0.5), Fit(retention=0.94)], [Fit(retention=0.5), Fit(retention=0.95)]
-    assert few.weights(unclear) == FEW_ALIKE
-    assert many.weights(unclear) == MANY_ALIKE
-    assert {judge.weights(clear) for judge in (few, many, varied)} == {varied.weights(unclear)} == {VARIED}
+    places = {at: [Fit(retention=0.5), Fit(retention=at)] for at in (0.85, 0.86, 0.94, 0.95)}
+    assert [few.weights(places[at]) for at in places] == [FEW_ALIKE] * 3 + [VARIED]
+    assert [many.weights(places[at]) for at in places] == [MANY_ALIKE] * 3 + [VARIED]
+    assert [varied.weights(places[at]) for at in places] == [FEW_ALIKE] + [VARIED] * 3
     # clear is the place that is best by the score of varied sources, not any place
-    assert few.weights([*clear, Fit(silhouette=2.0, retention=0.9)]) == FEW_ALIKE
+    assert few.weights([*places[0.95], Fit(silhouette=2.0, retention=0.9)]) == FEW_ALIKE
     # sources that agree are met as they are
-    assert replace(varied, agreement=0.7).weights(clear) == FEW_ALIKE
-    assert replace(varied, agreement=0.69).weights(clear) == VARIED
+    assert replace(varied, agreement=0.7).weights(places[0.95]) == FEW_ALIKE
+    assert replace(varied, agreement=0.69).weights(places[0.95]) == VARIED
 
 
 @pytest.mark.parametrize("k", [9, 12])

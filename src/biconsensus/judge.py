@@ -19,8 +19,9 @@ NARROW = 0.35
 """Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
 MANY = 10.0
 """Effective number of groups, in the median over the sources, above which they see many."""
-CLEAR = 0.94
-"""Retention above which groups are so clear that the sources can only differ in how fine they cut them."""
+CLEAR, CLEAR_IF_VARIED = 0.94, 0.85
+"""Retention above which groups are so clear that the sources can only differ in how fine they cut them: where they seem
+to be of one granularity, and where it varies anyway."""
 AGREED = 0.7
 """Agreement between the sources (adjusted Rand index) from which they are met as they are."""
 
@@ -81,12 +82,12 @@ class Judge:
     def weights(self, fits: Sequence[Fit]) -> Fit:
         """How much each part of the fit counts in this kind of pool, seen from the fits of the places on its path.
 
-        Sources that agree, or are of one granularity, can be met as they are. Others, and those that only differ in how
-        they cut clear groups, can be met in what they share.
+        Sources that agree, or see no clear groups, can only be met as they are; others in what they share.
         """
         numbers = effective_numbers(self.problem)
-        clear = max(fits, key=lambda fit: fit.weighted(VARIED)).retention > CLEAR
-        if self.agreement < AGREED and (clear or float(np.std(np.log(numbers))) >= NARROW):
+        varied = bool(numbers.size) and float(np.std(np.log(numbers))) >= NARROW
+        coarse = max(fits, key=lambda fit: fit.weighted(VARIED))
+        if self.agreement < AGREED and coarse.retention > (CLEAR_IF_VARIED if varied else CLEAR):
             return VARIED
         return MANY_ALIKE if numbers.size and float(np.median(numbers)) > MANY else FEW_ALIKE
 

@@ -234,9 +234,8 @@ def choose(
     Notes
     -----
     The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the sources
-    do not agree and their granularity varies, or they all cut clear groups; else ``2 recall + precision / 2 +
-    difference + retention / 4`` if they see few groups and the silhouette if they see many. `judge.Fit` says what the
-    parts are, `judge.Judge.weights` how the kind of pool is told.
+    do not agree but share clear groups; else ``2 recall + precision / 2 + difference + retention / 4`` if they see few
+    groups and the silhouette if they see many. `judge` says what the parts are and how the kind of pool is told.
 
     Examples
     --------
