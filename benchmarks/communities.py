@@ -25,6 +25,8 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
+from biconsensus.estimators.communities import SEARCH
+from biconsensus.estimators.communities_search import agree
 from biconsensus.graphs import Graph, read_graph
 from biconsensus.lfr import lfr_network
 from biconsensus.metrics import left_alone
@@ -201,7 +203,7 @@ def _scale_row(n_nodes: int) -> str:
     model.fit(graph)
     total = time.perf_counter() - start
     start, used = time.perf_counter(), time.process_time()
-    model._agree(None)
+    agree(graph, model.pool_, together=None, **{name: getattr(model, name) for name in SEARCH})
     step, used = time.perf_counter() - start, time.process_time() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     singles = [ari(truth, r.labels) for r in model.results_[:10]]
