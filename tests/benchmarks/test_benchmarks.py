@@ -1,4 +1,4 @@
-"""The benchmarks themselves, on tiny data: their pages take minutes, but what they call must be there and mean what it says."""
+"""The benchmarks themselves, on tiny data: their pages take minutes, but what they call must be there."""
 
 from __future__ import annotations
 
