@@ -16,7 +16,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.walk import retention
 
 NARROW = 0.35
-"""Spread of the sources' granularity (standard deviation of log effective number of groups) below which they agree."""
+"""Spread of the sources' granularity (standard deviation of log effective number of groups) from which it varies."""
 MANY = 10.0
 """Effective number of groups, in the median over the sources, above which they see many."""
 CLEAR, CLEAR_IF_VARIED = 0.94, 0.85
@@ -56,8 +56,8 @@ FEW_ALIKE = Fit(recall=2.0, precision=0.5, difference=1.0, retention=0.25)
 MANY_ALIKE = Fit(silhouette=1.0)
 VARIED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
 GIVEN_NUMBER = Fit(difference=0.25, retention=1.0)
-"""Found by experiment (see the page on the quorum): sources of one granularity that see few groups, or many; sources of
-several granularities, or finer than clear groups; groupings of one given number of groups."""
+"""Found by experiment (see the page on the quorum): sources that are met as they are and see few groups, or many;
+sources that are met in what they share; groupings of one given number of groups."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,6 @@ class Judge:
     """The pool, candidates weighted by certainty, trivial ones by zero."""
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
-
     agreement: float = 1.0
     """Of the sources with one another; see `Overlaps`."""
 
