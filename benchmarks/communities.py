@@ -87,8 +87,8 @@ def quality(n_graphs: int) -> list[str]:
     for _, makers in cases:
         found = [_compare(*make()) for make in makers]
         for name in names:
-            values = [scores[name] for scores in found]
-            table[name].append(f"{np.mean([v[0] for v in values]):.3f} ({np.mean([v[1] for v in values]):.0f})")
+            score, number = np.mean([scores[name] for scores in found], axis=0)
+            table[name].append(f"{score:.3f} ({number:.0f})" if number else f"{score:.3f}")
     head = f"| ARI (communities), mean of {n_graphs} graphs | " + " | ".join(case for case, _ in cases) + " |"
     rows = [f"| {name} | " + " | ".join(cells) + " |" for name, cells in table.items()]
     return [QUALITY, "", head, "|---" * (len(cases) + 1) + "|", *rows]

@@ -62,15 +62,18 @@ class Votes:
 
     def best_rows(self, columns: IntArray) -> tuple[IntArray, float]:
         """(r,) best group of each row (-1 where none gains), and the total gain."""
-        few = self.entries.shape[0] * (int(columns.max(initial=-1)) + 1) <= DENSE
-        best, top = _best(self.row_scores(columns) if few else self._near_rows(columns))
+        best, top = _best(self.row_scores(columns) if self._few_groups(columns) else self._near_rows(columns))
         return np.where(top > 0, best, -1), float(self.problem.counts @ np.maximum(top, 0.0))
 
     def best_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), groups without columns left out."""
-        few = self.n_columns * (int(rows.max(initial=-1)) + 1) <= DENSE
-        best, top = _best(self.column_scores(rows) if few else self._near_columns(rows))
+        best, top = _best(self.column_scores(rows) if self._few_groups(rows) else self._near_columns(rows))
         return consecutive(np.where(top > 0, best, -1))
+
+    def _few_groups(self, groups: IntArray) -> bool:
+        """Whether a dense matrix of all rows and columns by groups is small."""
+        n_rows, n_columns = self.problem.shape
+        return (n_rows + n_columns) * (int(groups.max(initial=-1)) + 1) <= DENSE
 
     def row_scores(self, columns: IntArray) -> FloatArray:
         """(r, T) gain of each row in each group of columns."""
@@ -118,7 +121,7 @@ class Votes:
     def crossed(self, columns: IntArray, rows: IntArray) -> FloatArray:
         """(T, T) gain of all columns of one group with all rows of another."""
         n_groups = int(columns.max(initial=-1)) + 1
-        if self.n_columns * n_groups <= DENSE:
+        if self._few_groups(columns):
             gains = np.zeros((n_groups, n_groups))
             scores = self.column_scores(rows)
             gains[:, : scores.shape[1]] = _one_hot(columns).T @ scores
