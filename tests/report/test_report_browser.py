@@ -164,10 +164,13 @@ def test_print_is_dark_on_white_without_tools(open_report: Callable[..., Any], b
     page = open_report(blobs[0], dark=True).page
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    corner = "document.getElementById('after').getContext('2d').getImageData(17, 0, 1, 1).data"
-    page.wait_for_function(
-        f"{corner}.every((value) => value === 255)"
-    )  # drawn again in the next frame; fails after 30 s
+    corner = "[...document.getElementById('after').getContext('2d').getImageData(17, 0, 1, 1).data]"
+    white = [255, 255, 255, 255]
+    for _ in range(100):  # the canvas is drawn again in one of the next frames
+        if page.evaluate(corner) == white:
+            break
+        page.wait_for_timeout(50)
+    assert page.evaluate(corner) == white
     assert texts(page, "#groups tbody td:first-child")[0] == "group 0"
     assert not page.locator("#theme").is_visible()
     assert not page.locator("#elements input").is_visible()
