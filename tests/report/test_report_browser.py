@@ -164,13 +164,10 @@ def test_print_is_dark_on_white_without_tools(open_report: Callable[..., Any], b
     page = open_report(blobs[0], dark=True).page
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    # changes of the medium are told, and canvases drawn again, before the next frame is painted
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     corner = "[...document.getElementById('after').getContext('2d').getImageData(17, 0, 1, 1).data]"
-    white = [255, 255, 255, 255]
-    for _ in range(100):  # the canvas is drawn again in one of the next frames
-        if page.evaluate(corner) == white:
-            break
-        page.wait_for_timeout(50)
-    assert page.evaluate(corner) == white
+    assert page.evaluate(corner) == [255, 255, 255, 255]
     assert texts(page, "#groups tbody td:first-child")[0] == "group 0"
     assert not page.locator("#theme").is_visible()
     assert not page.locator("#elements input").is_visible()
