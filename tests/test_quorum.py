@@ -17,7 +17,7 @@ import biconsensus as bc
 from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import PoolWarning
 from biconsensus.granularity import contrast, effective_numbers, relation
-from biconsensus.judge import FEW_ALIKE, MANY_ALIKE, VARIED, Fit, Judge
+from biconsensus.judge import FEW_SEEN, MANY_SEEN, SHARED, Fit, Judge
 from biconsensus.overlap import Overlaps
 from biconsensus.quorum import QUORUMS, QuorumPath, choose
 from biconsensus.walk import leading_vectors, retention, walk_groups
@@ -138,14 +138,14 @@ def test_kind_of_pool_decides_what_counts() -> None:
     many = Judge.of(problem_of(elements // 5, elements % 12))
     varied = Judge.of(problem_of(elements // 5, elements % 3))
     places = {at: [Fit(retention=0.5), Fit(retention=at)] for at in (0.85, 0.86, 0.94, 0.95)}
-    assert [few.weights(places[at]) for at in places] == [FEW_ALIKE] * 3 + [VARIED]
-    assert [many.weights(places[at]) for at in places] == [MANY_ALIKE] * 3 + [VARIED]
-    assert [varied.weights(places[at]) for at in places] == [FEW_ALIKE] + [VARIED] * 3
+    assert [few.weights(places[at]) for at in places] == [FEW_SEEN] * 3 + [SHARED]
+    assert [many.weights(places[at]) for at in places] == [MANY_SEEN] * 3 + [SHARED]
+    assert [varied.weights(places[at]) for at in places] == [FEW_SEEN] + [SHARED] * 3
     # clear is the place that is best by the score of varied sources, not any place
-    assert few.weights([*places[0.95], Fit(silhouette=2.0, retention=0.9)]) == FEW_ALIKE
+    assert few.weights([*places[0.95], Fit(silhouette=2.0, retention=0.9)]) == FEW_SEEN
     # sources that agree are met as they are
-    assert replace(varied, agreement=0.7).weights(places[0.95]) == FEW_ALIKE
-    assert replace(varied, agreement=0.69).weights(places[0.95]) == VARIED
+    assert replace(varied, agreement=0.7).weights(places[0.95]) == FEW_SEEN
+    assert replace(varied, agreement=0.69).weights(places[0.95]) == SHARED
 
 
 @pytest.mark.parametrize("k", [9, 12])
@@ -162,8 +162,8 @@ def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
     fit = judge.fit(np.arange(2))
     assert (fit.recall, fit.precision) == pytest.approx((0.5, 0.5))
     assert (fit.difference, fit.silhouette, fit.retention) == pytest.approx((1, 1, 1))
-    assert fit.weighted(FEW_ALIKE) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
-    assert judge.fit(np.zeros(2, int)).weighted(VARIED) == 0
+    assert fit.weighted(FEW_SEEN) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
+    assert judge.fit(np.zeros(2, int)).weighted(SHARED) == 0
 
 
 def test_trivial_candidates_do_not_vote() -> None:

@@ -15,7 +15,7 @@ from biconsensus.overlap import Overlaps
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.walk import retention
 
-NARROW = 0.35
+VARIED = 0.35
 """Spread of the sources' granularity (standard deviation of log effective number of groups) from which it varies."""
 MANY = 10.0
 """Effective number of groups, in the median over the sources, above which they see many."""
@@ -52,9 +52,9 @@ class Fit:
         )
 
 
-FEW_ALIKE = Fit(recall=2.0, precision=0.5, difference=1.0, retention=0.25)
-MANY_ALIKE = Fit(silhouette=1.0)
-VARIED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
+FEW_SEEN = Fit(recall=2.0, precision=0.5, difference=1.0, retention=0.25)
+MANY_SEEN = Fit(silhouette=1.0)
+SHARED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
 GIVEN_NUMBER = Fit(difference=0.25, retention=1.0)
 """Found by experiment (see the page on the quorum): sources that are met as they are and see few groups, or many;
 sources that are met in what they share; groupings of one given number of groups."""
@@ -62,7 +62,7 @@ sources that are met in what they share; groupings of one given number of groups
 
 @dataclass(frozen=True)
 class Judge:
-    """Scores groupings of the rows of one pool."""
+    """Tells how groupings of the rows of one pool fit it, and what counts in such a pool."""
 
     problem: PreferenceMatrix
     """The pool, candidates weighted by certainty, trivial ones by zero."""
@@ -84,11 +84,11 @@ class Judge:
         Sources that agree, or see no clear groups, can only be met as they are; others in what they share.
         """
         numbers = effective_numbers(self.problem)
-        varied = bool(numbers.size) and float(np.std(np.log(numbers))) >= NARROW
-        coarse = max(fits, key=lambda fit: fit.weighted(VARIED))
+        varied = bool(numbers.size) and float(np.std(np.log(numbers))) >= VARIED
+        coarse = max(fits, key=lambda fit: fit.weighted(SHARED))
         if self.agreement < AGREED and coarse.retention > (CLEAR_IF_VARIED if varied else CLEAR):
-            return VARIED
-        return MANY_ALIKE if numbers.size and float(np.median(numbers)) > MANY else FEW_ALIKE
+            return SHARED
+        return MANY_SEEN if numbers.size and float(np.median(numbers)) > MANY else FEW_SEEN
 
     def fit(self, labels: IntArray) -> Fit:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
