@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.core.shares import summed, top_in_rows, values_at
+from biconsensus.core.shares import stored_rows, summed, top_in_rows, values_at
 from biconsensus.protocols import FloatArray, IntArray
 
 DENSE = 2_000_000
@@ -94,9 +94,8 @@ class Votes:
         scores.data = scores.data - asked.sum(axis=0)[scores.indices]
         if self.problem.unseen is not None and self.problem.view is not None:
             by_view = summed(asked, self.problem.view, self.problem.unseen.shape[1])
-            row = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
             lost = csr_array(self.problem.unseen.astype(np.float64) @ by_view)
-            scores.data = scores.data + values_at(lost, row, scores.indices)
+            scores.data = scores.data + values_at(lost, stored_rows(scores), scores.indices)
         return scores
 
     def column_scores(self, rows: IntArray) -> FloatArray:
@@ -111,7 +110,7 @@ class Votes:
     def _near_columns(self, rows: IntArray) -> csr_array:
         """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
         scores = csr_array(self.entries_by_column @ _grouped(rows, np.ones(rows.size)))
-        column = np.repeat(np.arange(self.n_columns), np.diff(scores.indptr))
+        column = stored_rows(scores)
         asked = self._sizes(rows)[scores.indices]
         if self.problem.view is not None and self.unseen_by_view is not None:
             asked = asked - values_at(self._lost(rows), self.problem.view[column], scores.indices)

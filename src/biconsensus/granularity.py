@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.core.shares import held_weight, largest_in_rows, weights_behind
 from biconsensus.protocols import Block, FloatArray, IntArray
 
 
@@ -38,12 +39,8 @@ def effective_numbers(problem: PreferenceMatrix) -> FloatArray:
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
-    labels = np.full(problem.shape[0], -1)
-    if not blocks:
-        return labels
-    held = problem.entries @ np.column_stack([np.where(block.columns, problem.weights, 0.0) for block in blocks])
-    found = held.max(axis=1) > 0
-    labels[found] = held[found].argmax(axis=1)
+    behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+    labels = largest_in_rows(held_weight(problem.entries, behind))
     for t, block in enumerate(blocks):
         labels[block.rows] = t
     return labels

@@ -31,13 +31,13 @@ def test_shares_are_those_of_the_full_arrays(hidden, top):
         behind[candidates, t] = weights[candidates]
     found = shares.weights_behind(groups, weights)
     assert np.array_equal(found.toarray(), behind)
-    assert shares.held_weight(pool, found).toarray() == pytest.approx(pool.rows.toarray() @ behind)
+    assert shares.held_weight(pool.rows, found).toarray() == pytest.approx(pool.rows.toarray() @ behind)
     assert shares.held_share(pool, found).toarray() == pytest.approx(dense_share(pool, behind))
 
 
 def test_weights_without_effect_are_not_stored():
     pool = bc.Pool.from_groups([[0, 1], [1, 2]], n_elements=3, weights=[1.0, 0.0])
-    held = shares.held_weight(pool, shares.weights_behind([np.array([0]), np.array([1])], pool.weights))
+    held = shares.held_weight(pool.rows, shares.weights_behind([np.array([0]), np.array([1])], pool.weights))
     assert held.nnz == 2
     assert shares.largest_in_rows(held).tolist() == [0, 0, -1]
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
 
-from biconsensus.baselines.cooccurrence import check_n_groups, check_square, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines.cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
 from biconsensus.baselines.evidence_accumulation import _longest_lifetime, average_tree
 from biconsensus.baselines.transfer_cut import transfer_cut
 from biconsensus.core.pool import Pool
+from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.overlap import Overlaps
 from biconsensus.protocols import FloatArray, IntArray
 
 
@@ -32,7 +34,7 @@ def certainty(pool: Pool, scale: float = 0.4) -> FloatArray:
     Notes
     -----
     ``exp(-H_j / (scale c))`` with H_j the entropy (bits) of candidate j over the candidates of each source, summed over
-    the c sources.
+    the c sources; see `Overlaps.certainty`.
 
     Examples
     --------
@@ -40,14 +42,8 @@ def certainty(pool: Pool, scale: float = 0.4) -> FloatArray:
     >>> certainty(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 0]])).round(3)
     array([1.   , 1.   , 0.287])
     """
-    check_square("the overlaps of the candidates", pool.shape[1])
-    rows = pool.rows.astype(np.float64)
-    shared = (rows.T @ (rows * pool.counts[:, None])).toarray()
-    share = shared / np.maximum(shared.diagonal(), 1.0)[:, None]
-    bits = -share * np.log2(np.where(share > 0, share, 1.0))
-    n_sources = np.unique(pool.source_of).size
-    weights: FloatArray = np.exp(-bits.sum(axis=1) / (scale * n_sources))
-    return weights
+    problem = PreferenceMatrix.from_pool(pool)
+    return Overlaps.of(problem).certainty(scale)[problem.members]
 
 
 def lwea(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, scale: float = 0.4) -> IntArray:

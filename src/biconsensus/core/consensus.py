@@ -100,7 +100,7 @@ class Consensus:
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            nearest = shares.largest_in_rows(shares.held_weight(self.pool, self.behind))
+            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
             labels[left] = nearest[self.pool.inverse[left]]
         return labels
 

@@ -21,21 +21,20 @@ def weights_behind(candidates: Sequence[IntArray], weights: FloatArray) -> csr_a
     return csr_array((weights[behind], (behind, group)), shape=(weights.size, len(candidates)))
 
 
-def held_weight(pool: Pool, behind: csr_array) -> csr_array:
-    """(r, T) weight of the candidates behind each group that hold each distinct row."""
-    held = csr_array(pool.rows.astype(np.float64) @ behind)
+def held_weight(rows: csr_array, behind: csr_array) -> csr_array:
+    """(r, T) weight of the candidates behind each group that hold each distinct row (r, n)."""
+    held = csr_array(rows.astype(np.float64) @ behind)
     held.eliminate_zeros()
     return held
 
 
 def held_share(pool: Pool, behind: csr_array) -> csr_array:
     """(r, T) of the candidates behind each group that saw a distinct row, the share of weight that holds it."""
-    held = held_weight(pool, behind)
-    row, group = np.repeat(np.arange(held.shape[0]), np.diff(held.indptr)), held.indices
-    asked = behind.sum(axis=0)[group]
+    held = held_weight(pool.rows, behind)
+    asked = behind.sum(axis=0)[held.indices]
     if pool.unseen is not None and pool.view_of is not None:
         by_view = summed(behind, pool.view_of, pool.unseen.shape[1])
-        asked = asked - values_at(pool.unseen.astype(np.float64) @ by_view, row, group)
+        asked = asked - values_at(pool.unseen.astype(np.float64) @ by_view, stored_rows(held), held.indices)
     # real values are degrees of membership; above 1 they are taken relative to the largest one
     top = 1.0 if pool.binary else float(pool.rows.data.max(initial=1.0))
     held.data = np.divide(held.data / top, asked, out=np.zeros(asked.size), where=asked > 0)
@@ -55,6 +54,11 @@ def values_at(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArra
         return np.zeros(0)
     matrix.sort_indices()
     return np.asarray(matrix[rows, columns])
+
+
+def stored_rows(matrix: csr_array) -> IntArray:
+    """(nnz,) the row of each stored value."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
 
 
 def first_in_rows(matrix: csr_array) -> IntArray:

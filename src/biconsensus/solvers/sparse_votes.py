@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.core.shares import stored_rows
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.solvers.counting import Count
 from biconsensus.solvers.sets import Sets
@@ -32,7 +33,7 @@ class SparseVotes:
         """Rows that join each set, then the columns that join those rows."""
         ballots = sets.matrix(self._ballot.weights)
         held = ballots @ self._by_column
-        which, rows = _sets_of(held), held.indices
+        which, rows = stored_rows(held), held.indices
         asked = ballots.sum(axis=1)
         if self._problem.unseen is None:
             needed = self._ballot.share(asked)[which]
@@ -45,7 +46,7 @@ class SparseVotes:
         """The columns that join the rows of each candidate."""
         held = csr_array(self._by_column[starts])
         live = live_rows[held.indices]
-        rows = Sets.from_pairs(_sets_of(held)[live], held.indices[live], starts.size)
+        rows = Sets.from_pairs(stored_rows(held)[live], held.indices[live], starts.size)
         count = self._columns(rows, live_columns)
         return Sets.from_pairs(count.which, count.columns, starts.size)
 
@@ -53,7 +54,7 @@ class SparseVotes:
         """The columns that join sets of rows."""
         inside = rows.matrix(self._counts)
         held = inside @ self._entries
-        n_elements, which, columns = inside.sum(axis=1), _sets_of(held), held.indices
+        n_elements, which, columns = inside.sum(axis=1), stored_rows(held), held.indices
         seen = n_elements[which]
         if self._problem.unseen is not None and self._problem.view is not None:
             hidden = (inside @ self._problem.unseen).toarray()
@@ -72,12 +73,7 @@ class SparseVotes:
         assert unseen is not None
         assert view is not None
         by_view = np.zeros((ballots.shape[0], unseen.shape[1]))
-        np.add.at(by_view, (_sets_of(ballots), view[ballots.indices]), ballots.data)
+        np.add.at(by_view, (stored_rows(ballots), view[ballots.indices]), ballots.data)
         dark = csr_array(unseen[rows])
-        pair = _sets_of(dark)
+        pair = stored_rows(dark)
         return np.bincount(pair, by_view[which[pair], dark.indices], minlength=rows.size).astype(np.float64)
-
-
-def _sets_of(matrix: csr_array) -> IntArray:
-    """(nnz,) the row of each stored value."""
-    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
