@@ -120,19 +120,14 @@ class Votes:
     def crossed(self, columns: IntArray, rows: IntArray) -> FloatArray:
         """(T, T) gain of all columns of one group with all rows of another."""
         n_groups = int(columns.max(initial=-1)) + 1
-        if self._few_groups(columns):
-            gains = np.zeros((n_groups, n_groups))
-            scores = self.column_scores(rows)
-            gains[:, : scores.shape[1]] = _one_hot(columns).T @ scores
-            return gains
+        held = self.entries_by_column @ _grouped(rows, np.ones(rows.size), n_groups)
         asked = _grouped(columns, self.tolls)
-        held = csr_array(self.entries_by_column @ _grouped(rows, np.ones(rows.size), n_groups))
-        gains = (_grouped(columns, self.praise).T @ held).toarray()
+        gains: FloatArray = (_grouped(columns, self.praise).T @ held).toarray()
         gains -= np.outer(asked.sum(axis=0), self._sizes(rows, n_groups))
         if self.problem.view is not None and self.unseen_by_view is not None:
             by_view = summed(asked, self.problem.view, self.unseen_by_view.shape[0])
             gains += (by_view.T @ self._lost(rows, n_groups)).toarray()
-        return np.asarray(gains)
+        return gains
 
     def _sizes(self, rows: IntArray, n_groups: int = 0) -> FloatArray:
         """(T,) elements of each group of rows."""
