@@ -25,13 +25,13 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
-from biconsensus.estimators.communities import SEARCH
-from biconsensus.estimators.communities_search import agree
-from biconsensus.graphs import Graph, read_graph
-from biconsensus.lfr import lfr_network
+from biconsensus.communities._estimator import SEARCH
+from biconsensus.communities._search import agree
+from biconsensus.graphs._graph import Graph, read_graph
+from biconsensus.graphs._lfr import lfr_network
 from biconsensus.metrics import left_alone
 from biconsensus.sources.networks import get_algorithm
-from biconsensus.sources.networks.walktrap import as_igraph, igraph_seed
+from biconsensus.sources.networks._walktrap import as_igraph, igraph_seed
 
 POOL = ["louvain", "label_propagation", "leiden", "infomap"]
 LFR = {"average_degree": 15, "max_degree": 50, "min_community": 20, "max_community": 80, "max_iters": 5000}
@@ -191,7 +191,7 @@ def scale(n_graphs: int) -> list[str]:
         "ARI",
     ]
     rows = [_scale_row(n) for n in (25_000, 50_000, 100_000)]
-    said = "`biconsensus.lfr` (own generator, mixing 0.3), ten Louvain runs and ten block models, two processes."
+    said = "`biconsensus.graphs.lfr_network` (mixing 0.3), ten Louvain runs and ten block models, two processes."
     return [said, "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows]
 
 

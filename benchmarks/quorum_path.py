@@ -13,7 +13,7 @@ from sklearn.preprocessing import scale
 
 import biconsensus as bc
 from biconsensus.metrics import ari
-from biconsensus.quorum import QuorumPath
+from biconsensus.quorum._path import QuorumPath
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "quorum_path.png"
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 import biconsensus as bc
 from biconsensus import datasets
-from biconsensus.confidence import _matched, confidence
-from biconsensus.quorum import QuorumPath
+from biconsensus.quorum._confidence import _matched, confidence
+from biconsensus.quorum._path import QuorumPath
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "pictures" / "reliability.png"

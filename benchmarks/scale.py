@@ -21,7 +21,7 @@ import numpy as np
 from scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
 from scale_solver import dask_table, solver_table
 
-from biconsensus.free import available
+from biconsensus._memory import available
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "scale.md"

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import biconsensus as bc
-from biconsensus.engines.dask import find_distributed
-from biconsensus.engines.local import pool_from_stream
+from biconsensus.engines._dask import find_distributed
+from biconsensus.engines._local import pool_from_stream
 
 
 def clusterings(rows: int, seed: int = 0) -> bc.Pool:

@@ -11,13 +11,13 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 import biconsensus as bc
-from biconsensus.acontrario import log_binomial_tail
 from biconsensus.datasets import load_jlinkage, load_network, load_self_tuning, load_uci
-from biconsensus.graphs import read_graph
-from biconsensus.models.line import LineModel
+from biconsensus.graphs._graph import read_graph
+from biconsensus.models._line import LineModel
+from biconsensus.significance._models import log_binomial_tail
+from biconsensus.sources._sampling import SamplingLaw, draw_samples
+from biconsensus.sources._spectral import spectral_labels
 from biconsensus.sources.networks import get_algorithm
-from biconsensus.sources.sampling import SamplingLaw, draw_samples
-from biconsensus.sources.spectral import spectral_labels
 
 UCI = {"iris": 3, "wine": 3, "glass": 6, "breast": 2}
 NETWORKS = ("football", "lesmis", "polbooks", "karate_club")

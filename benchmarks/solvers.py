@@ -21,12 +21,12 @@ import numpy as np
 from solver_pools import Case, paper_cases
 
 import biconsensus as bc
-from biconsensus.biclustering import bicluster
-from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import ConvergenceWarning
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods._greedy import bicluster
 from biconsensus.solvers import get_solver
-from biconsensus.solvers.admm import l1_nmf
-from biconsensus.solvers.exact import ExactSolver
+from biconsensus.solvers._admm import l1_nmf
+from biconsensus.solvers.exact._solver import ExactSolver
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "solvers.md"

@@ -20,8 +20,8 @@ from matplotlib import pyplot as plt
 from pyarrow import parquet
 
 import biconsensus as bc
-from biconsensus.engines.local import pool_from_stream
-from biconsensus.engines.output import write_labels
+from biconsensus.engines._local import pool_from_stream
+from biconsensus.engines._output import write_labels
 
 folder = Path(tempfile.mkdtemp())
 (folder / "labels").mkdir()

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 import biconsensus as bc
 from biconsensus.datasets import load_jlinkage
 from biconsensus.models import get_model
-from biconsensus.sources.sampling import SamplingLaw, draw_samples
+from biconsensus.sources._sampling import SamplingLaw, draw_samples
 
 THRESHOLD = 0.03
 

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 from shared_clustering import five_gaussians
 
 import biconsensus as bc
-from biconsensus.solvers.admm import l1_nmf
-from biconsensus.solvers.frobenius import leading_pair
+from biconsensus.solvers._admm import l1_nmf
+from biconsensus.solvers._frobenius import leading_pair
 
 
 def run(out: Path, quick: bool) -> Section:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import biconsensus as bc
 from biconsensus.datasets import load_uci
-from biconsensus.sources.spectral import GaussianSpectralClustering
+from biconsensus.sources._spectral import GaussianSpectralClustering
 
 SETS = ("breast", "glass", "iris", "wine")
 SHIFTS = (-1, 0, 1, 2)

@@ -15,7 +15,7 @@ from shared_clustering import TIES_JOIN
 import biconsensus as bc
 from biconsensus.datasets import load_hopkins155, names_of
 from biconsensus.metrics import misclassification_error
-from biconsensus.sources.subspace import compress, subspace_path
+from biconsensus.sources._subspace import compress, subspace_path
 
 KAPPAS = tuple(range(100, 1500, 100))
 PAPER = {

@@ -12,8 +12,8 @@ from networks import draw_matrix, picture
 import biconsensus as bc
 from biconsensus.datasets import load_network
 from biconsensus.errors import ConvergenceWarning
-from biconsensus.graphs import from_matrix
-from biconsensus.solvers.admm import l1_nmf
+from biconsensus.graphs._graph import from_matrix
+from biconsensus.solvers._admm import l1_nmf
 from biconsensus.sources.networks import get_algorithm
 
 

@@ -10,7 +10,7 @@ from networks import draw_matrix, draw_network, layout, matched, picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
-from biconsensus.graphs import from_matrix
+from biconsensus.graphs._graph import from_matrix
 from biconsensus.sources.networks import get_algorithm
 
 

@@ -11,7 +11,7 @@ from networks import draw_network, layout, matched, picture, scores
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
-from biconsensus.graphs import from_matrix
+from biconsensus.graphs._graph import from_matrix
 
 ALGORITHMS = ["louvain", "infomap", ("spectral", {"n_communities": [11, 10, 12]})]
 NAMES = ["Louvain", "Infomap", "SC-(11)", "SC-(10)", "SC-(12)"]

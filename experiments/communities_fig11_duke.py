@@ -10,8 +10,8 @@ from networks import picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_facebook100
-from biconsensus.graphs import Graph, from_ends, from_matrix
-from biconsensus.plots.palette import color_of
+from biconsensus.graphs._graph import Graph, from_ends, from_matrix
+from biconsensus.plots._palette import color_of
 
 GENDER, MAJOR, MINOR = 1, 2, 3
 

@@ -9,7 +9,7 @@ from common import Section, Table, save
 from networks import draw_network, layout, matched, picture, scores
 
 import biconsensus as bc
-from biconsensus.lfr import lfr_network
+from biconsensus.graphs._lfr import lfr_network
 
 Kind = tuple[int, int, tuple[int, int], int, float]
 NETWORKS: list[Kind] = [
@@ -56,10 +56,10 @@ def run(out: Path, quick: bool) -> Section:
     name = _picture(out)
     return Section(
         "Table 2: synthetic networks",
-        "Networks in the manner of the LFR benchmark (`biconsensus.lfr`; degree exponent 3, size exponent 1.5). The "
-        "paper does not state the mixing: 0.2 here, and 0.3 for the first kind, with which Louvain's modularity is "
-        "close to the printed one. The communities of each base result weigh exp(5 (Q - max Q)) with Q its modularity. "
-        "K is the true number, given to spectral clustering only. Consensus: all groups at once at quorum 1/2, at "
+        "Networks in the manner of the LFR benchmark (`biconsensus.graphs.lfr_network`; degree exponent 3, size "
+        "exponent 1.5). The paper does not state the mixing: 0.2 here, and 0.3 for the first kind, with which "
+        "Louvain's modularity is close to the printed one. The communities of each base result weigh exp(5 (Q - max Q)) with Q its "
+        "modularity. K is the true number, given to spectral clustering only. Consensus: all groups at once at quorum 1/2, at "
         "least two base results behind each, left-over nodes to the nearest community, with a second round. "
         f"Average NMI of the consensus {average[-1]:.3f}, of the best base algorithm {average[:-1].max():.3f}.",
         [Table("NMI with the planted communities, and modularity", ["network", "score", *COLUMNS], rows)],

@@ -13,7 +13,7 @@ from networks import draw_network, layout, matched, perturbed, picture
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
 from biconsensus.datasets import load_network
-from biconsensus.graphs import Graph, from_matrix
+from biconsensus.graphs._graph import Graph, from_matrix
 from biconsensus.sources.networks import get_algorithm
 
 PAPER = {

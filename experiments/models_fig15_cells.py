@@ -14,7 +14,7 @@ from biconsensus.baselines.fitting import j_linkage
 from biconsensus.datasets import data_dir
 from biconsensus.models import EllipseFromSegments
 from biconsensus.plots import color_of
-from biconsensus.sources.images import line_segments
+from biconsensus.sources._images import line_segments
 
 PICTURES: dict[str, dict[str, Any]] = {
     "coins": {"file": "coins.png", "zoom": 1, "threshold": 2.0, "distance": 30.0, "radius": 45.0, "crop": None},

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from biconsensus import metrics
-from biconsensus.graphs import Graph, from_ends
-from biconsensus.plots.palette import color_of, marker_of
+from biconsensus.graphs._graph import Graph, from_ends
+from biconsensus.plots._palette import color_of, marker_of
 
 
 def layout(graph: Graph, seed: int = 0) -> Any:

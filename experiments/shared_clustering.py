@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.biclustering import bicluster
-from biconsensus.core.pool import Pool
-from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods._greedy import bicluster
 from biconsensus.metrics import f_measure, nmi
 from biconsensus.plots import color_of
+from biconsensus.pool._pool import Pool
 from biconsensus.solvers import get_solver
 
 FloatArray = NDArray[np.float64]

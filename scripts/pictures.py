@@ -18,9 +18,9 @@ from sklearn.datasets import make_blobs
 
 import biconsensus as bc
 from biconsensus import plots
-from biconsensus.demo import FRONTS
-from biconsensus.plots.domain import draw_points
-from biconsensus.plots.matrix import element_order
+from biconsensus.cli._demo import FRONTS
+from biconsensus.plots._domain import draw_points
+from biconsensus.plots._matrix import element_order
 
 OUT = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "docs" / "pictures"
 

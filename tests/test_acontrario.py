@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biconsensus.acontrario import log_binomial_tail, log_excess_tail, log_tests, log_tightness, log_weighted_tail
 from biconsensus.errors import InputError
-from biconsensus.estimators.fitting_background import HIT_RULES, Background
 from biconsensus.models import CircleModel, LineModel, VanishingPointModel, segment_hit_probability
+from biconsensus.significance._background import HIT_RULES, Background
+from biconsensus.significance._models import (
+    log_binomial_tail,
+    log_excess_tail,
+    log_tests,
+    log_tightness,
+    log_weighted_tail,
+)
 
 
 def exact_log_tail(n: int, k: int, p: Fraction) -> float:

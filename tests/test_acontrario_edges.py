@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from scipy.special import betainc, gammainc
 
-from biconsensus.acontrario import log_binomial_tail, log_excess_tail, log_tests, log_tightness, log_weighted_tail
+from biconsensus.significance._models import (
+    log_binomial_tail,
+    log_excess_tail,
+    log_tests,
+    log_tightness,
+    log_weighted_tail,
+)
 
 
 def test_probabilities_beyond_zero_and_one_are_taken_as_zero_and_one() -> None:

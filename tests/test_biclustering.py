@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.biclustering import bicluster, description_lengths, is_large
+from biconsensus.methods._greedy import bicluster, description_lengths, is_large
 from biconsensus.protocols import Block
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from biconsensus import MultiModelFitter
-from biconsensus.acontrario import log_tests
 from biconsensus.errors import NoConsensusWarning
-from biconsensus.estimators.fitting_background import Background
-from biconsensus.estimators.fitting_hypotheses import Trial, propose, screen
+from biconsensus.fitting._hypotheses import Trial, propose, screen
 from biconsensus.models import get_model
-from biconsensus.sources.sampling import SamplingLaw
+from biconsensus.significance._background import Background
+from biconsensus.significance._models import log_tests
+from biconsensus.sources._sampling import SamplingLaw
 
 CASES = [("line", 300, 2), ("circle", 200, 2), ("plane", 300, 3)]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.confidence import CALIBRATION, _matched, confidence
 from biconsensus.errors import InputError
+from biconsensus.quorum._confidence import CALIBRATION, _matched, confidence
 
 
 def certain(n_resamples: int) -> float:

@@ -66,7 +66,7 @@ def estimators():
     """Digest of the labels of each estimator on small data."""
     from sklearn.cluster import KMeans
 
-    from biconsensus.lfr import lfr_network
+    from biconsensus.graphs._lfr import lfr_network
 
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]], 20, axis=0) + rng.normal(size=(60, 2))

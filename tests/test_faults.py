@@ -20,12 +20,12 @@ from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 import biconsensus as bc
-from biconsensus.core.diagnostics import diagnose
-from biconsensus.io import read_labels, read_points
-from biconsensus.io.writing import atomic_path
+from biconsensus._checks import check_finite
+from biconsensus.pool._diagnostics import diagnose
+from biconsensus.pool.io import read_labels, read_points
+from biconsensus.pool.io._writing import atomic_path
 from biconsensus.report import render_report
 from biconsensus.solvers import get_solver
-from biconsensus.validation import check_finite
 
 TRUTH = np.repeat([0, 1, 2], [12, 10, 8])
 TABLE = np.stack([TRUTH] * 4 + [np.minimum(TRUTH, 1)], axis=1)
@@ -354,7 +354,7 @@ def test_35_directed_and_disconnected_networks():
 
 def test_36_images_of_every_kind():
     pytest.importorskip("cv2")
-    from biconsensus.sources.images import line_segments
+    from biconsensus.sources._images import line_segments
 
     grey = np.zeros((60, 60))
     grey[20:40, 10:50] = 1.0

@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from biconsensus.errors import FileFormatError, InputError, InputTypeError
-from biconsensus.graph_files import read_graph_file
-from biconsensus.graphs import read_graph, union_nodes
+from biconsensus.graphs._files import read_graph_file
+from biconsensus.graphs._graph import read_graph, union_nodes
 
 NETWORKS = Path(os.environ.get("BICONSENSUS_DATA", Path(__file__).parents[2] / "shared" / "data")) / "networks"
 EDGES = [("a", "b", 2.0), ("b", "c", 1.0), ("c", "a", 0.5), ("c", "d", 3.0)]

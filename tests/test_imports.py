@@ -50,7 +50,7 @@ def loaded_by(code: str) -> set[str]:
         "import biconsensus",
         "import biconsensus as bc; bc.find_consensus([[0] * 8 + [1] * 8] * 4).labels",
         "import biconsensus.cli",
-        "import biconsensus.plots, biconsensus.report, biconsensus.io",
+        "import biconsensus.plots, biconsensus.report, biconsensus.pool.io",
     ],
 )
 def test_no_optional_package_is_loaded(code: str) -> None:

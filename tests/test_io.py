@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError, UnknownNameError
-from biconsensus.io import atomic_path, read_labels, read_points, write_table
+from biconsensus.pool.io import atomic_path, read_labels, read_points, write_table
 
 slow_disk = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -14,10 +14,11 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine
 from strategies import examples, same_either_way
 
-from biconsensus import Pool, bipartite, find_consensus
-from biconsensus.bipartite import Votes
-from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.joint import optimise
+from biconsensus import Pool, find_consensus
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods import _votes as bipartite
+from biconsensus.methods._joint import optimise
+from biconsensus.methods._votes import Votes
 from biconsensus.protocols import Block
 
 QUORUMS = [Fraction(1, 50), Fraction(1, 10), Fraction(1, 5), Fraction(7, 20), Fraction(1, 2), Fraction(4, 5)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biconsensus.errors import InputError
-from biconsensus.lfr import lfr_network
+from biconsensus.graphs._lfr import lfr_network
 
 
 @pytest.mark.parametrize("mixing", [0.3, 0.5, 0.7])

@@ -11,12 +11,12 @@ import pytest
 from scipy.sparse import csr_array
 
 import biconsensus as bc
-from biconsensus import free
-from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.memory import solver_memory
+from biconsensus import _memory as free
+from biconsensus._checks import check_quorum
+from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers import get_solver
-from biconsensus.solvers.ballot import WHOLE, whole_unit
-from biconsensus.validation import check_quorum
+from biconsensus.solvers._memory import solver_memory
+from biconsensus.solvers.vote._ballot import WHOLE, whole_unit
 
 TRUTH = np.repeat([0, 1, 2], [12, 10, 8])
 TABLE = np.stack([TRUTH] * 5, axis=1)
@@ -151,12 +151,13 @@ LIMITED = """
 import resource, sys
 import numpy as np
 import biconsensus as bc
-from biconsensus.estimators.fitting import MultiModelFitter
-from biconsensus.baselines import evidence_accumulation, hbgf
-from biconsensus.baselines.fitting.linkage import j_linkage
-from biconsensus.sources.spectral import GaussianSpectralClustering
-from biconsensus.sources.subspace import SparseSubspaceClustering
-import biconsensus.solvers.admm, biconsensus.solvers.vote, sklearn.cluster
+from biconsensus.fitting._estimator import MultiModelFitter
+from biconsensus.baselines import _evidence_accumulation as evidence_accumulation
+from biconsensus.baselines import _hbgf as hbgf
+from biconsensus.baselines.fitting._linkage import j_linkage
+from biconsensus.sources._spectral import GaussianSpectralClustering
+from biconsensus.sources._subspace import SparseSubspaceClustering
+import biconsensus.solvers._admm, biconsensus.solvers.vote._solver, sklearn.cluster
 
 rng = np.random.default_rng(0)
 wide = bc.Pool.from_groups([[j, j + 1] for j in range(20_000)], n_elements=20_001)

@@ -13,12 +13,12 @@ from sklearn.metrics import normalized_mutual_info_score
 import biconsensus as bc
 from biconsensus import plots
 from biconsensus.models import get_model
-from biconsensus.plots.contours import level_segments
-from biconsensus.plots.layout import group_graph, in_plane, model_bands, node_positions
-from biconsensus.plots.matrix import element_order
-from biconsensus.plots.matrix_display import paint
-from biconsensus.plots.overlaps import Overlaps
-from biconsensus.plots.source_numbers import nmi_of_table
+from biconsensus.plots._contours import level_segments
+from biconsensus.plots._layout import group_graph, in_plane, model_bands, node_positions
+from biconsensus.plots._matrix import element_order
+from biconsensus.plots._matrix_display import paint
+from biconsensus.plots._overlaps import Overlaps
+from biconsensus.plots._source_numbers import nmi_of_table
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_scatter_draws_each_group_in_its_colour(consensus: bc.Consensus) -> None
 
 
 def test_path_ribbons_nest_and_count() -> None:
-    from biconsensus.quorum import QuorumPath
+    from biconsensus.quorum._path import QuorumPath
 
     coarse, fine = np.repeat([0, 1], [12, 8]), np.repeat([0, 1, 2], [6, 6, 8])
     pool = bc.Pool.from_labels([coarse] * 4 + [fine] * 4)

@@ -14,13 +14,13 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import biconsensus as bc
-from biconsensus.core.preference import PreferenceMatrix
 from biconsensus.errors import PoolWarning
-from biconsensus.granularity import contrast, effective_numbers, relation
-from biconsensus.judge import FEW_SEEN, MANY_SEEN, SHARED, Fit, Judge
-from biconsensus.overlap import Overlaps
-from biconsensus.quorum import QUORUMS, QuorumPath, choose
-from biconsensus.walk import leading_vectors, retention, walk_groups
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.quorum._measures import contrast, effective_numbers, relation
+from biconsensus.quorum._overlaps import Overlaps
+from biconsensus.quorum._path import QUORUMS, QuorumPath, choose
+from biconsensus.quorum._score import FEW_SEEN, MANY_SEEN, SHARED, Fit, Judge
+from biconsensus.quorum._walk import leading_vectors, retention, walk_groups
 
 
 def runs(data: NDArray[np.float64], low: int, high: int, seed: int = 0, n_runs: int = 12) -> NDArray[np.int_]:

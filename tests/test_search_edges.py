@@ -9,12 +9,12 @@ import pytest
 from strategies import quiet_consensus
 
 import biconsensus as bc
-from biconsensus import search
+from biconsensus import _search as search
+from biconsensus._search import ORDINARY, Settings, _greedy, _majority, _power
 from biconsensus.errors import NoConsensusWarning
-from biconsensus.granularity import nearest
-from biconsensus.quorum import choose
-from biconsensus.search import ORDINARY, Settings, _greedy, _majority, _power
-from biconsensus.solvers.vote import VoteSolver
+from biconsensus.quorum._measures import nearest
+from biconsensus.quorum._path import choose
+from biconsensus.solvers.vote._solver import VoteSolver
 
 HALVES = np.repeat([0, 1], 8)
 

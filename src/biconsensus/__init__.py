@@ -6,8 +6,9 @@ an outlier, and which inputs back each group.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from biconsensus._lazy import lazy_names
 
 __version__ = "0.1.0"
 
@@ -30,45 +31,36 @@ __all__ = [
     "plots",
 ]
 
-_LAZY = {
-    "Bicluster": "biconsensus.core.consensus",
-    "BiclusterConsensus": "biconsensus.estimators.bicluster",
-    "Consensus": "biconsensus.core.consensus",
-    "ConsensusClustering": "biconsensus.estimators.clustering",
-    "ConsensusCommunities": "biconsensus.estimators.communities",
-    "MultiModelFitter": "biconsensus.estimators.fitting",
-    "Pool": "biconsensus.core.pool",
-    "PreferenceMatrix": "biconsensus.core.preference",
-    "Provenance": "biconsensus.core.build",
-    "find_consensus": "biconsensus.find",
-}
-_MODULES = ("anndata", "baselines", "datasets", "errors", "metrics", "plots")
-
 if TYPE_CHECKING:
     from biconsensus import anndata, baselines, datasets, errors, metrics, plots
-    from biconsensus.core.build import Provenance
-    from biconsensus.core.consensus import Bicluster, Consensus
-    from biconsensus.core.pool import Pool
-    from biconsensus.core.preference import PreferenceMatrix
-    from biconsensus.estimators.bicluster import BiclusterConsensus
-    from biconsensus.estimators.clustering import ConsensusClustering
-    from biconsensus.estimators.communities import ConsensusCommunities
-    from biconsensus.estimators.fitting import MultiModelFitter
+    from biconsensus.clustering._bicluster import BiclusterConsensus
+    from biconsensus.clustering._estimator import ConsensusClustering
+    from biconsensus.communities._estimator import ConsensusCommunities
     from biconsensus.find import find_consensus
+    from biconsensus.fitting._estimator import MultiModelFitter
+    from biconsensus.matrix._matrix import PreferenceMatrix
+    from biconsensus.pool._build import Provenance
+    from biconsensus.pool._pool import Pool
+    from biconsensus.result._consensus import Bicluster, Consensus
 
-
-def __getattr__(name: str) -> Any:
-    """Import public names when they are first used, so that `import biconsensus` stays quick."""
-    if name in _LAZY:
-        value = getattr(import_module(_LAZY[name]), name)
-    elif name in _MODULES:
-        value = import_module(f"biconsensus.{name}")
-    else:
-        raise AttributeError(f"module 'biconsensus' has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    """Public names."""
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Bicluster": "biconsensus.result._consensus",
+        "BiclusterConsensus": "biconsensus.clustering._bicluster",
+        "Consensus": "biconsensus.result._consensus",
+        "ConsensusClustering": "biconsensus.clustering._estimator",
+        "ConsensusCommunities": "biconsensus.communities._estimator",
+        "MultiModelFitter": "biconsensus.fitting._estimator",
+        "Pool": "biconsensus.pool._pool",
+        "PreferenceMatrix": "biconsensus.matrix._matrix",
+        "Provenance": "biconsensus.pool._build",
+        "find_consensus": "biconsensus.find",
+        "anndata": None,
+        "baselines": None,
+        "datasets": None,
+        "errors": None,
+        "metrics": None,
+        "plots": None,
+    },
+)

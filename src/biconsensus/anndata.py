@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from biconsensus.core.consensus import Consensus
+from biconsensus.clustering._estimator import ConsensusClustering
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, UnknownNameError
-from biconsensus.estimators.clustering import ConsensusClustering
+from biconsensus.result._consensus import Consensus
 
 
 def consensus(

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from biconsensus.core.consensus import Consensus
-from biconsensus.core.pool import Pool
-from biconsensus.engines.chunks import is_streamed
-from biconsensus.engines.dask import find_distributed, is_dask
-from biconsensus.engines.local import pool_from_stream
+from biconsensus._checks import check_choice, check_count, check_quorum
+from biconsensus._search import Settings, solve, solve_on_path
+from biconsensus.engines._chunks import is_streamed
+from biconsensus.engines._dask import find_distributed, is_dask
+from biconsensus.engines._local import pool_from_stream
 from biconsensus.errors import InputError
+from biconsensus.pool._pool import Pool
+from biconsensus.pool.weights import weigh
 from biconsensus.protocols import Solver
-from biconsensus.search import Settings, solve, solve_on_path
-from biconsensus.validation import check_choice, check_count, check_quorum
-from biconsensus.weights import weigh
+from biconsensus.result._consensus import Consensus
 
 METHODS = ("auto", "greedy", "joint")
 STOPS = ("size", "first_small", "description_length")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from biconsensus.core.pool import Pool
-    from biconsensus.core.preference import PreferenceMatrix
+    from biconsensus.matrix._matrix import PreferenceMatrix
+    from biconsensus.pool._pool import Pool
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

@@ -14,13 +14,13 @@ from scipy.spatial.distance import squareform
 
 import biconsensus as bc
 from biconsensus.baselines import CONSENSUS, get_baseline
-from biconsensus.baselines.clique import clique, stability_quality
-from biconsensus.baselines.coassociation import coassociation
-from biconsensus.baselines.cooccurrence import cooccurrence
-from biconsensus.baselines.evidence_accumulation import evidence_accumulation
-from biconsensus.baselines.jlinkage import jlinkage
-from biconsensus.baselines.snmf import _factor, snmf
-from biconsensus.baselines.spectral import spectral
+from biconsensus.baselines._clique import clique, stability_quality
+from biconsensus.baselines._coassociation import coassociation
+from biconsensus.baselines._cooccurrence import cooccurrence
+from biconsensus.baselines._evidence_accumulation import evidence_accumulation
+from biconsensus.baselines._jlinkage import jlinkage
+from biconsensus.baselines._snmf import _factor, snmf
+from biconsensus.baselines._spectral import spectral
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 
 MINE = ("clique", "coassociation", "evidence_accumulation", "jlinkage", "snmf", "spectral")

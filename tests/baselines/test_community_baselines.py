@@ -7,9 +7,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
-from biconsensus.baselines.consensus_network import label_table, share_together, thresholded
+from biconsensus.baselines._consensus_network import label_table, share_together, thresholded
 from biconsensus.errors import InputError
-from biconsensus.graphs import read_graph
+from biconsensus.graphs._graph import read_graph
 from biconsensus.sources.networks import get_algorithm
 
 NAMES = ["campigotto", "iterated_consensus", "fast_consensus"]

@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
-from biconsensus.baselines.lwea import certainty
+from biconsensus.baselines._lwea import certainty
 from biconsensus.errors import InputError
-from biconsensus.walk import walk_coordinates
+from biconsensus.quorum._walk import walk_coordinates
 
 
 def runs(data: NDArray[np.float64], n_runs: int = 8) -> NDArray[np.int_]:

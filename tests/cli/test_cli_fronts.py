@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-import biconsensus.io
+import biconsensus.pool.io
 
 
 def test_merge_writes_ids_groups_and_backing(call: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
@@ -173,8 +173,8 @@ def test_large_tables_are_read_piece_by_piece(
     else:
         bc.io.write_table(path, {f"run{k}": truth for k in range(5)}, ids=[f"e{i}" for i in range(120)])
     whole = json.loads(here("merge", path, "--quorum", "0.5", "--json", "--out", "whole.csv").stdout)
-    monkeypatch.setattr("biconsensus.cli.tables.STREAMED", 100)
-    monkeypatch.setattr("biconsensus.cli.tables.label_table", None)
+    monkeypatch.setattr("biconsensus.cli._tables.STREAMED", 100)
+    monkeypatch.setattr("biconsensus.cli._tables.label_table", None)
     pieces = json.loads(here("merge", path, "--quorum", "0.5", "--json", "--out", "pieces.csv").stdout)
     assert pieces["sizes"] == whole["sizes"] == [40, 40, 40]
     assert (tmp_path / "pieces.csv").read_text() == (tmp_path / "whole.csv").read_text()

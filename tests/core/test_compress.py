@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
-from biconsensus.core import compress
+from biconsensus.pool import _distinct as compress
 
 tables = hnp.arrays(np.int16, st.tuples(st.integers(1, 40), st.integers(1, 4)), elements=st.integers(-3, 3))
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from biconsensus.core import compress
-from biconsensus.core.compress import column_sizes, count_numbers, gather, group_hashes, mix, row_hashes
+from biconsensus.pool import _distinct as compress
+from biconsensus.pool._distinct import column_sizes, count_numbers, gather, group_hashes, mix, row_hashes
 
 
 @pytest.mark.parametrize("many", [1, 2, 3, 7, 8, 1 << 20])

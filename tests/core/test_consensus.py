@@ -11,7 +11,7 @@ from sklearn.metrics import consensus_score
 from strategies import label_tables, quiet_consensus
 
 import biconsensus as bc
-from biconsensus.core.diagnostics import diagnose
+from biconsensus.pool._diagnostics import diagnose
 
 
 @pytest.fixture

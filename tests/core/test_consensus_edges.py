@@ -5,7 +5,7 @@ import pytest
 from strategies import quiet_consensus
 
 import biconsensus as bc
-from biconsensus.confidence import confidence
+from biconsensus.quorum._confidence import confidence
 
 TWO = [range(10)] * 4 + [range(6, 18)] * 4
 

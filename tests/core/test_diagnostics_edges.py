@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.core import diagnostics
-from biconsensus.core.diagnostics import diagnose, source_agreement
+from biconsensus.pool import _diagnostics as diagnostics
+from biconsensus.pool._diagnostics import diagnose, source_agreement
 
 POOL = bc.Pool.from_groups([range(9), range(8), [], range(8), [0]], n_elements=10)
 

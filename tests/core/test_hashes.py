@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from biconsensus.core import compress
+from biconsensus.pool import _distinct as compress
 
 WORD = 2**64
 

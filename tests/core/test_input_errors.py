@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.core import storage
+from biconsensus._checks import check_finite, check_indices, check_quorum
+from biconsensus.pool.weights._quality import by_quality
+from biconsensus.result import _storage as storage
 from biconsensus.solvers import get_solver
-from biconsensus.validation import check_finite, check_indices, check_quorum
-from biconsensus.weights.quality import by_quality
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from strategies import dense_gain, dense_parts, label_tables
 
 import biconsensus as bc
-from biconsensus.core import preference
+from biconsensus.matrix import _matrix as preference
 
 
 @given(label_tables(missing=True), st.randoms(use_true_random=False), st.sampled_from([0.2, 0.5, 0.7]))

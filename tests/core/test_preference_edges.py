@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.core import preference
-from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.matrix import _matrix as preference
+from biconsensus.matrix._matrix import PreferenceMatrix
 
 TABLE = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 1], [2, 1, -1], [2, 2, 2]])
 
@@ -42,8 +42,8 @@ def test_rows_count_the_elements_that_share_them():
 
 
 def test_rows_of_a_pool_that_only_counts_its_elements():
-    counted = pytest.importorskip("biconsensus.engines.counted")
-    from biconsensus.engines.local import compress_stream
+    counted = pytest.importorskip("biconsensus.engines._counted")
+    from biconsensus.engines._local import compress_stream
 
     found, rows = compress_stream([TABLE])
     pool = counted.counted_pool(found)

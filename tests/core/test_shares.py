@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import biconsensus as bc
-from biconsensus.core import shares
+from biconsensus.matrix import _coverage as shares
 
 
 def dense_share(pool, behind):

@@ -10,8 +10,8 @@ import pytest
 from strategies import quiet_consensus
 
 import biconsensus as bc
-from biconsensus.core import storage
 from biconsensus.errors import FileFormatError
+from biconsensus.result import _storage as storage
 
 
 @pytest.fixture

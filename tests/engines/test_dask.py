@@ -13,14 +13,14 @@ from sklearn.cluster import DBSCAN, KMeans
 
 import biconsensus as bc
 from biconsensus import metrics
-from biconsensus.core.pool import Pool
-from biconsensus.engines.counted import counted_pool
-from biconsensus.engines.dask import find_distributed, is_dask, partitions
-from biconsensus.engines.features import cluster_distributed
-from biconsensus.engines.local import compress_stream
+from biconsensus.engines._counted import counted_pool
+from biconsensus.engines._dask import find_distributed, is_dask, partitions
+from biconsensus.engines._features import cluster_distributed
+from biconsensus.engines._local import compress_stream
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.find import find_consensus
-from biconsensus.sources.clusterers import as_sources
+from biconsensus.pool._pool import Pool
+from biconsensus.sources._clusterers import as_sources
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -142,7 +142,7 @@ def test_a_worker_killed_between_search_and_labels(client):
 
 
 def test_gathered_consensus_is_the_local_one(tmp_path):
-    from biconsensus.core.consensus import Consensus
+    from biconsensus.result._consensus import Consensus
 
     table, _ = noisy(500)
     lazy = find_distributed(da.from_array(table, chunks=(60, 8)), find_consensus)

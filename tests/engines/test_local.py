@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from biconsensus.core.pool import Pool
-from biconsensus.engines import numbering
-from biconsensus.engines.chunks import is_streamed, open_chunks
-from biconsensus.engines.compressed import merge_compressed
-from biconsensus.engines.local import compress_stream, group_columns, pool_from_stream
+from biconsensus.engines import _numbering as numbering
+from biconsensus.engines._chunks import is_streamed, open_chunks
+from biconsensus.engines._compressed import merge_compressed
+from biconsensus.engines._local import compress_stream, group_columns, pool_from_stream
 from biconsensus.errors import FileFormatError, InputError, InputTypeError, UnknownNameError
+from biconsensus.pool._pool import Pool
 
 
 def noisy(m=3000, c=6, k=5, seed=0, dtype=np.int16):

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biconsensus.core.pool import Pool
-from biconsensus.engines import chunks, output
-from biconsensus.engines.output import labels_in_chunks, write_labels
+from biconsensus.engines import _chunks as chunks
+from biconsensus.engines import _output as output
+from biconsensus.engines._output import labels_in_chunks, write_labels
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.find import find_consensus
+from biconsensus.pool._pool import Pool
 
 
 @pytest.fixture

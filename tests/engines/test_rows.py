@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biconsensus.engines import rows as rows_module
-from biconsensus.engines.rows import RowIndex
+from biconsensus.engines import _rows as rows_module
+from biconsensus.engines._rows import RowIndex
 
 
 def reference(words):

@@ -13,6 +13,10 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import biconsensus as bc
+from biconsensus.communities._chunks import chunks_of
+from biconsensus.communities._graph import conductances, place_with_neighbours
+from biconsensus.communities._runs import settings_of
+from biconsensus.communities._second import weighed_by_pool
 from biconsensus.errors import (
     InputError,
     InputTypeError,
@@ -21,12 +25,8 @@ from biconsensus.errors import (
     SourceError,
     UnknownNameError,
 )
-from biconsensus.estimators.communities_chunks import chunks_of
-from biconsensus.estimators.communities_graph import conductances, place_with_neighbours
-from biconsensus.estimators.communities_runs import settings_of
-from biconsensus.estimators.communities_second import weighed_by_pool
-from biconsensus.graphs import read_graph
-from biconsensus.lfr import lfr_network
+from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs._lfr import lfr_network
 
 TRUTH = np.repeat(np.arange(4), 20)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.estimators.communities_quorum import likeliest_quorum, likelihood
-from biconsensus.graphs import read_graph
-from biconsensus.lfr import lfr_network
+from biconsensus.communities._quorum import likeliest_quorum, likelihood
+from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs._lfr import lfr_network
 from biconsensus.sources.networks import get_algorithm
 
 

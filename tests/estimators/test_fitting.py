@@ -15,19 +15,19 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biconsensus import MultiModelFitter
-from biconsensus.acontrario import log_tightness
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import InputError, NoConsensusWarning, UnknownNameError
-from biconsensus.estimators.fitting import propose_threshold
-from biconsensus.estimators.fitting_background import Background
-from biconsensus.estimators.fitting_confirm import _fitted, densest_spot
-from biconsensus.estimators.fitting_hypotheses import Screened, Trial, propose, screen
-from biconsensus.estimators.fitting_refit import Fit
-from biconsensus.estimators.fitting_rounds import _looked_at
-from biconsensus.estimators.fitting_tally import Remainder
+from biconsensus.fitting._confirm import _fitted, densest_spot
+from biconsensus.fitting._estimator import propose_threshold
+from biconsensus.fitting._hypotheses import Screened, Trial, propose, screen
+from biconsensus.fitting._refit import Fit
+from biconsensus.fitting._rounds import _looked_at
+from biconsensus.fitting._tally import Remainder
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.sources.sampling import SamplingLaw, draw_samples
+from biconsensus.significance._background import Background
+from biconsensus.significance._models import log_tightness
+from biconsensus.sources._sampling import SamplingLaw, draw_samples
 
 PAPER = {
     "A": ("line", 5000, 5, 9.4),
@@ -254,9 +254,9 @@ def test_the_share_of_screened_hypotheses_matches_brute_force() -> None:
 def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     x, _ = cross()
     whole = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
-    monkeypatch.setattr("biconsensus.estimators.fitting_hypotheses._BLOCK", 1000)
-    monkeypatch.setattr("biconsensus.estimators.fitting_result._BLOCK", 37)
-    monkeypatch.setattr("biconsensus.estimators.fitting_background._BLOCK", 5000)
+    monkeypatch.setattr("biconsensus.fitting._hypotheses._BLOCK", 1000)
+    monkeypatch.setattr("biconsensus.fitting._result._BLOCK", 37)
+    monkeypatch.setattr("biconsensus.significance._background._BLOCK", 5000)
     parts = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
     assert (whole.params_ == parts.params_).all()
     assert (whole.membership_ != parts.membership_).nnz == 0

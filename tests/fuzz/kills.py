@@ -26,7 +26,7 @@ SOURCES = 12
 def work(folder: Path) -> None:
     """Run the sources with a checkpoint; labels go to labels.npy."""
     import biconsensus as bc
-    from biconsensus.sources.running import NamedSource, child_seeds, run_sources
+    from biconsensus.sources._running import NamedSource, child_seeds, run_sources
 
     X = np.random.default_rng(0).normal(size=(60, 2))
 

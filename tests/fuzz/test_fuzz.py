@@ -25,7 +25,7 @@ def test_inputs_that_once_failed(case, tmp_path):
 
 
 def test_valid_seeds_are_read(tmp_path):
-    from biconsensus.core.consensus import Consensus
+    from biconsensus.result._consensus import Consensus
 
     (tmp_path / "whole.bic").write_bytes(readers.changed_archive(b"\x00\x00\x00" + b""))
     for target in readers.ENDINGS:

@@ -25,8 +25,8 @@ from biconsensus.models import (
     uniform_background,
     with_normals,
 )
-from biconsensus.models.conics import direct_fit, ellipse_distances
-from biconsensus.models.ellipse import ellipse_points
+from biconsensus.models._conics import direct_fit, ellipse_distances
+from biconsensus.models._ellipse import ellipse_points
 
 BOX = np.array([[-4.0, -4.0], [4.0, 4.0]])
 

@@ -12,7 +12,7 @@ from model_cases import CASES
 
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.models import MODELS, get_model, refit, uniform_background
-from biconsensus.models.least_squares import generic_refit
+from biconsensus.models._least_squares import generic_refit
 from biconsensus.protocols import Model
 
 every_model = pytest.mark.parametrize("name", sorted(MODELS))

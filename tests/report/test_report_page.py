@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import biconsensus as bc
 from biconsensus.report import render_report
-from biconsensus.report.page import headline, to_json
-from biconsensus.report.path import next_blocks
+from biconsensus.report._page import headline, to_json
+from biconsensus.report._path import next_blocks
 
 
 def content_of(text: str) -> dict[str, Any]:

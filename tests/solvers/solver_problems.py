@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from biconsensus.core.preference import PreferenceMatrix
+from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block
 from biconsensus.solvers import get_solver
 

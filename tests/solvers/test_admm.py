@@ -9,8 +9,8 @@ import pytest
 from solver_problems import planted, problem_of, solve
 
 from biconsensus.errors import ConvergenceWarning, InputError, TooLargeError
-from biconsensus.solvers import factors
-from biconsensus.solvers.admm import AdmmSolver, l1_nmf
+from biconsensus.solvers import _factors as factors
+from biconsensus.solvers._admm import AdmmSolver, l1_nmf
 
 
 def test_error_reaches_that_of_the_planted_block() -> None:

@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from biconsensus.solvers import ballot, descent, vote
-from biconsensus.solvers.ballot import Ballot, whole_unit
-from biconsensus.solvers.fixed_point import FixedPoint
-from biconsensus.solvers.sets import Sets, set_of
-from biconsensus.solvers.vote import VoteSolver, heaviest
+from biconsensus.solvers.vote import _ballot as ballot
+from biconsensus.solvers.vote import _descent as descent
+from biconsensus.solvers.vote import _solver as vote
+from biconsensus.solvers.vote._ballot import Ballot, whole_unit
+from biconsensus.solvers.vote._fixed_point import FixedPoint
+from biconsensus.solvers.vote._sets import Sets, set_of
+from biconsensus.solvers.vote._solver import VoteSolver, heaviest
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
 from strategies import label_tables, same_either_way

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from solver_problems import HALF, pair_gains, planted, problem_of
 
-from biconsensus.solvers import branch_and_cut
-from biconsensus.solvers.branch_and_cut import BlockSearch
-from biconsensus.solvers.pmd import _bounded
-from biconsensus.solvers.ssvd import SsvdSolver
+from biconsensus.solvers._pmd import _bounded
+from biconsensus.solvers._ssvd import SsvdSolver
+from biconsensus.solvers.exact import _branch_and_cut as branch_and_cut
+from biconsensus.solvers.exact._branch_and_cut import BlockSearch
 
 
 def search_of(gains: np.ndarray) -> BlockSearch:

@@ -13,8 +13,8 @@ from solver_problems import HALF, best_gain, pair_gains, planted, problem_of, so
 from strategies import examples
 
 from biconsensus.errors import InputError, TooLargeError
-from biconsensus.solvers.cycle_cuts import cycle_cuts
-from biconsensus.solvers.exact import ExactSolver
+from biconsensus.solvers.exact._cycle_cuts import cycle_cuts
+from biconsensus.solvers.exact._solver import ExactSolver
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -8,9 +8,9 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from solver_problems import HALF, planted, problem_of, solve
 
-from biconsensus.solvers.frobenius import leading_pair
-from biconsensus.solvers.pmd import PmdSolver, leading_right, sparse_pair
-from biconsensus.solvers.ssvd import penalised
+from biconsensus.solvers._frobenius import leading_pair
+from biconsensus.solvers._pmd import PmdSolver, leading_right, sparse_pair
+from biconsensus.solvers._ssvd import penalised
 
 
 def test_leading_pair_is_the_best_rank_one_factor() -> None:

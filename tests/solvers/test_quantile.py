@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from solver_problems import HALF, best_gain, planted, problem_of, solve
 from strategies import examples
 
-from biconsensus.solvers.factors import factor_gain
-from biconsensus.solvers.quantile import QuantileSolver, quantiles
+from biconsensus.solvers._factors import factor_gain
+from biconsensus.solvers._quantile import QuantileSolver, quantiles
 
 QUORUMS = [Fraction(1, 4), Fraction(1, 2), Fraction(29, 100), Fraction(3, 4)]
 binary = hnp.arrays(bool, st.tuples(st.integers(2, 6), st.integers(2, 6)))

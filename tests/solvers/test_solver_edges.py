@@ -12,12 +12,14 @@ from solver_problems import HALF, pair_gains, planted, problem_of, solve
 
 import biconsensus as bc
 from biconsensus import solvers
-from biconsensus.solvers import branch_and_cut, descent, get_solver, solver_names
-from biconsensus.solvers.ballot import Ballot
-from biconsensus.solvers.branch_and_cut import BlockSearch
-from biconsensus.solvers.pmd import PmdSolver
-from biconsensus.solvers.ssvd import SsvdSolver, penalised
-from biconsensus.solvers.vote import VoteSolver
+from biconsensus.solvers import get_solver, solver_names
+from biconsensus.solvers._pmd import PmdSolver
+from biconsensus.solvers._ssvd import SsvdSolver, penalised
+from biconsensus.solvers.exact import _branch_and_cut as branch_and_cut
+from biconsensus.solvers.exact._branch_and_cut import BlockSearch
+from biconsensus.solvers.vote import _descent as descent
+from biconsensus.solvers.vote._ballot import Ballot
+from biconsensus.solvers.vote._solver import VoteSolver
 
 
 def test_solvers_of_other_packages_come_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:

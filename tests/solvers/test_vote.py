@@ -10,11 +10,13 @@ from scipy.sparse import csr_array
 from strategies import binary_matrices, examples, label_tables, same_either_way
 
 import biconsensus as bc
-from biconsensus.solvers import ballot, descent, vote
-from biconsensus.solvers.ballot import Ballot, whole_unit
-from biconsensus.solvers.fixed_point import mask_of
-from biconsensus.solvers.sets import set_of
-from biconsensus.solvers.vote import VoteSolver
+from biconsensus.solvers.vote import _ballot as ballot
+from biconsensus.solvers.vote import _descent as descent
+from biconsensus.solvers.vote import _solver as vote
+from biconsensus.solvers.vote._ballot import Ballot, whole_unit
+from biconsensus.solvers.vote._fixed_point import mask_of
+from biconsensus.solvers.vote._sets import set_of
+from biconsensus.solvers.vote._solver import VoteSolver
 
 HALF = Fraction(1, 2)
 

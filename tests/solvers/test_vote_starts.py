@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from solver_problems import HALF, planted, problem_of
 
-from biconsensus.solvers import descent, vote
-from biconsensus.solvers.ballot import Ballot, Tally
-from biconsensus.solvers.sets import Sets, set_of
-from biconsensus.solvers.vote import LEADING, VoteSolver, heaviest
+from biconsensus.solvers.vote import _descent as descent
+from biconsensus.solvers.vote import _solver as vote
+from biconsensus.solvers.vote._ballot import Ballot, Tally
+from biconsensus.solvers.vote._sets import Sets, set_of
+from biconsensus.solvers.vote._solver import LEADING, VoteSolver, heaviest
 
 
 @pytest.fixture

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from solver_problems import HALF, problem_of
 from strategies import examples
 
-from biconsensus.core.preference import PreferenceMatrix
-from biconsensus.solvers import ballot
-from biconsensus.solvers.ballot import Ballot, whole_unit
-from biconsensus.solvers.dense_votes import DenseVotes
-from biconsensus.solvers.fixed_point import FixedPoint, Preference
-from biconsensus.solvers.sets import Sets
-from biconsensus.solvers.sparse_votes import SparseVotes
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.solvers.vote import _ballot as ballot
+from biconsensus.solvers.vote._ballot import Ballot, whole_unit
+from biconsensus.solvers.vote._dense import DenseVotes
+from biconsensus.solvers.vote._fixed_point import FixedPoint, Preference
+from biconsensus.solvers.vote._sets import Sets
+from biconsensus.solvers.vote._sparse import SparseVotes
 
 seeds = st.integers(0, 2**32 - 1)
 levels = st.sampled_from([Fraction(29, 100), HALF, Fraction(2, 3)])

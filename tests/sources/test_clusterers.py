@@ -10,10 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from biconsensus.errors import InputTypeError
-from biconsensus.sources.clusterers import EstimatorSource, FunctionSource, as_sources
-from biconsensus.sources.default_pool import default_sources, share_a_unit
-from biconsensus.sources.running import NamedSource, child_seeds, run_sources
-from biconsensus.sources.spectral import GaussianSpectralClustering, spectral_labels
+from biconsensus.sources._clusterers import EstimatorSource, FunctionSource, as_sources
+from biconsensus.sources._default_pool import default_sources, share_a_unit
+from biconsensus.sources._running import NamedSource, child_seeds, run_sources
+from biconsensus.sources._spectral import GaussianSpectralClustering, spectral_labels
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(0, 0.5, (30, 4)), RNG.normal(5, 0.5, (30, 4))])

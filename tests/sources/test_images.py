@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, TooLargeError
-from biconsensus.sources.images import as_grey_bytes, line_segments
+from biconsensus.sources._images import as_grey_bytes, line_segments
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from biconsensus.errors import FileFormatError, InputError, PoolWarning, SourceError
-from biconsensus.sources.running import Grouping, NamedSource, child_seeds, run_sources
+from biconsensus.sources._running import Grouping, NamedSource, child_seeds, run_sources
 
 DATA = np.arange(20.0)
 

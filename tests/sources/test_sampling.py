@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
-from biconsensus.sources.sampling import (
+from biconsensus.sources._sampling import (
     SamplingLaw,
     _draw_local,
     all_samples,

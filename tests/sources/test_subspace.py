@@ -8,8 +8,8 @@ from sklearn.linear_model import Lasso
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biconsensus.errors import InputError
-from biconsensus.sources.self_expression import SelfExpression
-from biconsensus.sources.subspace import SparseSubspaceClustering, affinity_of, compress, subspace_path
+from biconsensus.sources._self_expression import SelfExpression
+from biconsensus.sources._subspace import SparseSubspaceClustering, affinity_of, compress, subspace_path
 
 
 def planes(seed=0, noise=0.02, shift=0.0):

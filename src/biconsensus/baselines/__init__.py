@@ -14,22 +14,22 @@ from typing import Any
 from biconsensus.errors import UnknownNameError
 
 CONSENSUS = {
-    "campigotto": "biconsensus.baselines.campigotto:campigotto",
-    "clique": "biconsensus.baselines.clique:clique",
-    "coassociation": "biconsensus.baselines.coassociation:coassociation",
-    "ecg": "biconsensus.baselines.ecg:ecg",
-    "evidence_accumulation": "biconsensus.baselines.evidence_accumulation:evidence_accumulation",
-    "fast_consensus": "biconsensus.baselines.fast_consensus:fast_consensus",
-    "hbgf": "biconsensus.baselines.hbgf:hbgf",
-    "iterated_consensus": "biconsensus.baselines.iterated_consensus:iterated_consensus",
-    "jlinkage": "biconsensus.baselines.jlinkage:jlinkage",
-    "kmeans_matrix": "biconsensus.baselines.kmeans_matrix:kmeans_matrix",
-    "louvain_matrix": "biconsensus.baselines.louvain_matrix:louvain_matrix",
-    "lwea": "biconsensus.baselines.lwea:lwea",
-    "lwgp": "biconsensus.baselines.lwea:lwgp",
-    "snmf": "biconsensus.baselines.snmf:snmf",
-    "spectral": "biconsensus.baselines.spectral:spectral",
-    "usenc": "biconsensus.baselines.usenc:usenc",
+    "campigotto": "biconsensus.baselines._campigotto:campigotto",
+    "clique": "biconsensus.baselines._clique:clique",
+    "coassociation": "biconsensus.baselines._coassociation:coassociation",
+    "ecg": "biconsensus.baselines._ecg:ecg",
+    "evidence_accumulation": "biconsensus.baselines._evidence_accumulation:evidence_accumulation",
+    "fast_consensus": "biconsensus.baselines._fast_consensus:fast_consensus",
+    "hbgf": "biconsensus.baselines._hbgf:hbgf",
+    "iterated_consensus": "biconsensus.baselines._iterated_consensus:iterated_consensus",
+    "jlinkage": "biconsensus.baselines._jlinkage:jlinkage",
+    "kmeans_matrix": "biconsensus.baselines._kmeans_matrix:kmeans_matrix",
+    "louvain_matrix": "biconsensus.baselines._louvain_matrix:louvain_matrix",
+    "lwea": "biconsensus.baselines._lwea:lwea",
+    "lwgp": "biconsensus.baselines._lwea:lwgp",
+    "snmf": "biconsensus.baselines._snmf:snmf",
+    "spectral": "biconsensus.baselines._spectral:spectral",
+    "usenc": "biconsensus.baselines._usenc:usenc",
 }
 """Name of each consensus baseline and where it is; imported when asked for."""
 

@@ -5,9 +5,9 @@ the repository serves too. Every loader returns NumPy arrays, truth as integer l
 `names_of` lists what a loader takes.
 """
 
-from biconsensus.datasets.folder import data_dir, names_of
-from biconsensus.datasets.networks import Network, School, load_facebook100, load_network
-from biconsensus.datasets.points import (
+from biconsensus.datasets._folder import data_dir, names_of
+from biconsensus.datasets._networks import Network, School, load_facebook100, load_network
+from biconsensus.datasets._points import (
     EnsemblePool,
     Labelled,
     load_benchmark,
@@ -17,7 +17,7 @@ from biconsensus.datasets.points import (
     load_single_cell,
     load_uci,
 )
-from biconsensus.datasets.vision import (
+from biconsensus.datasets._vision import (
     Correspondences,
     Segments,
     load_adelaidermf,

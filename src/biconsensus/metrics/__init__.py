@@ -5,9 +5,9 @@ so that ten million labels cost one pass. In the partition scores (`nmi`, `ari`,
 any other: leaving elements out is neither rewarded nor hidden.
 """
 
-from biconsensus.metrics.covers import overlapping_nmi, recall_precision
-from biconsensus.metrics.graphs import modularity
-from biconsensus.metrics.partitions import ami, ari, f_measure, left_alone, misclassification_error, nmi
+from biconsensus.metrics._covers import overlapping_nmi, recall_precision
+from biconsensus.metrics._graphs import modularity
+from biconsensus.metrics._partitions import ami, ari, f_measure, left_alone, misclassification_error, nmi
 
 __all__ = [
     "ami",

@@ -21,19 +21,19 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from biconsensus.errors import InputTypeError, UnknownNameError
-from biconsensus.models.background import uniform_background
-from biconsensus.models.circle import CircleModel
-from biconsensus.models.cylinder import CylinderModel, with_normals
-from biconsensus.models.ellipse import EllipseFromSegments, EllipseModel
-from biconsensus.models.fundamental import FundamentalModel
-from biconsensus.models.homography import HomographyModel
-from biconsensus.models.least_squares import refit
-from biconsensus.models.line import LineModel
-from biconsensus.models.plane import PlaneModel
-from biconsensus.models.segment import SegmentModel
-from biconsensus.models.sphere import SphereModel
-from biconsensus.models.subspace import SubspaceModel
-from biconsensus.models.vanishing_point import VanishingPointModel, segment_hit_probability
+from biconsensus.models._background import uniform_background
+from biconsensus.models._circle import CircleModel
+from biconsensus.models._cylinder import CylinderModel, with_normals
+from biconsensus.models._ellipse import EllipseFromSegments, EllipseModel
+from biconsensus.models._fundamental import FundamentalModel
+from biconsensus.models._homography import HomographyModel
+from biconsensus.models._least_squares import refit
+from biconsensus.models._line import LineModel
+from biconsensus.models._plane import PlaneModel
+from biconsensus.models._segment import SegmentModel
+from biconsensus.models._sphere import SphereModel
+from biconsensus.models._subspace import SubspaceModel
+from biconsensus.models._vanishing_point import VanishingPointModel, segment_hit_probability
 from biconsensus.protocols import Model
 
 __all__ = [

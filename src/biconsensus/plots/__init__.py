@@ -6,15 +6,15 @@ The numbers behind a picture are separate from its drawing: `matrix_image`, `gro
 
 from __future__ import annotations
 
-from biconsensus.plots.bases import base_scores, source_labels
-from biconsensus.plots.domain import models, network, residuals, scatter
-from biconsensus.plots.groups import backing, group_sizes, scores, sources
-from biconsensus.plots.matrix import MatrixImage, matrix_image
-from biconsensus.plots.matrix_display import PreferenceMatrixDisplay, preference_matrix
-from biconsensus.plots.numbers import GroupNumbers, backing_histogram, group_numbers, least_certain
-from biconsensus.plots.palette import color_of, marker_of
-from biconsensus.plots.path import PathRibbons, path_ribbons, quorum_path
-from biconsensus.plots.source_numbers import SourceNumbers, source_numbers
+from biconsensus.plots._bases import base_scores, source_labels
+from biconsensus.plots._domain import models, network, residuals, scatter
+from biconsensus.plots._groups import backing, group_sizes, scores, sources
+from biconsensus.plots._matrix import MatrixImage, matrix_image
+from biconsensus.plots._matrix_display import PreferenceMatrixDisplay, preference_matrix
+from biconsensus.plots._numbers import GroupNumbers, backing_histogram, group_numbers, least_certain
+from biconsensus.plots._palette import color_of, marker_of
+from biconsensus.plots._path import PathRibbons, path_ribbons, quorum_path
+from biconsensus.plots._source_numbers import SourceNumbers, source_numbers
 
 __all__ = [
     "GroupNumbers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from biconsensus.report.page import render_report, write_report
-from biconsensus.report.views import FittedModels
+from biconsensus.report._page import render_report, write_report
+from biconsensus.report._views import FittedModels
 
 __all__ = ["FittedModels", "render_report", "write_report"]

@@ -10,13 +10,13 @@ from biconsensus.errors import UnknownNameError
 from biconsensus.protocols import Solver
 
 SOLVERS = {
-    "vote": "biconsensus.solvers.vote:VoteSolver",
-    "quantile": "biconsensus.solvers.quantile:QuantileSolver",
-    "admm": "biconsensus.solvers.admm:AdmmSolver",
-    "frobenius": "biconsensus.solvers.frobenius:FrobeniusSolver",
-    "pmd": "biconsensus.solvers.pmd:PmdSolver",
-    "ssvd": "biconsensus.solvers.ssvd:SsvdSolver",
-    "exact": "biconsensus.solvers.exact:ExactSolver",
+    "vote": "biconsensus.solvers.vote._solver:VoteSolver",
+    "quantile": "biconsensus.solvers._quantile:QuantileSolver",
+    "admm": "biconsensus.solvers._admm:AdmmSolver",
+    "frobenius": "biconsensus.solvers._frobenius:FrobeniusSolver",
+    "pmd": "biconsensus.solvers._pmd:PmdSolver",
+    "ssvd": "biconsensus.solvers._ssvd:SsvdSolver",
+    "exact": "biconsensus.solvers.exact._solver:ExactSolver",
 }
 
 

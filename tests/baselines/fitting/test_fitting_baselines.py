@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from biconsensus.baselines.fitting import FITTERS, j_linkage, multi_ransac, ransac, sequential_ransac, t_linkage
-from biconsensus.baselines.fitting.hypotheses import keep_largest
-from biconsensus.baselines.fitting.linkage import _agglomerate, _jaccard, _tanimoto
+from biconsensus.baselines.fitting._hypotheses import keep_largest
+from biconsensus.baselines.fitting._linkage import _agglomerate, _jaccard, _tanimoto
 from biconsensus.errors import InputError, UnknownNameError
 
 every_fitter = pytest.mark.parametrize("name", sorted(FITTERS))

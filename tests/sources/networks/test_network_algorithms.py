@@ -11,12 +11,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from biconsensus.errors import InputError, MissingDependencyError, TooLargeError, UnknownNameError
-from biconsensus.graphs import read_graph
-from biconsensus.lfr import lfr_network
+from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs._lfr import lfr_network
 from biconsensus.sources.networks import ALGORITHMS, get_algorithm, link_communities
-from biconsensus.sources.networks.algorithm import Algorithm
-from biconsensus.sources.networks.block_model import _likely_resolution
-from biconsensus.sources.networks.label_propagation import label_propagation
+from biconsensus.sources.networks._algorithm import Algorithm
+from biconsensus.sources.networks._block_model import _likely_resolution
+from biconsensus.sources.networks._label_propagation import label_propagation
 
 PARTITIONS = [name for name, algorithm in ALGORITHMS.items() if not algorithm.overlapping]
 COVERS = [name for name, algorithm in ALGORITHMS.items() if algorithm.overlapping]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from biconsensus.baselines.fitting.linkage import j_linkage, t_linkage
-from biconsensus.baselines.fitting.modes import mean_shift, randomised_hough, residual_histograms
-from biconsensus.baselines.fitting.ransac import multi_ransac, ransac, sequential_ransac
+from biconsensus.baselines.fitting._linkage import j_linkage, t_linkage
+from biconsensus.baselines.fitting._modes import mean_shift, randomised_hough, residual_histograms
+from biconsensus.baselines.fitting._ransac import multi_ransac, ransac, sequential_ransac
 from biconsensus.protocols import IntArray
 
 __all__ = [

@@ -1,0 +1,56 @@
+"""Louvain on the bipartite graph of elements and candidates (scikit-network)."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from biconsensus.baselines._cooccurrence import grouped_rows, to_elements
+from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import IntArray
+
+
+def louvain_matrix(
+    pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, resolution: float = 1.0
+) -> IntArray:
+    """Maximise Barber's bipartite modularity of the membership matrix.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates.
+    n_groups : None
+        It finds the number of groups itself and cannot be told.
+    random_state : int, optional
+        Seed of the order of the nodes.
+    resolution : float
+        Higher values give smaller groups.
+
+    Returns
+    -------
+    (m,) array of int
+        Labels from 0; -1 for elements in no candidate.
+
+    Notes
+    -----
+    Works on distinct rows, each weighted by its multiplicity.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> louvain_matrix(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]), random_state=0)
+    array([0, 0, 1, 1])
+    """
+    if n_groups is not None:
+        raise InputError(f"n_groups: got {n_groups}; Louvain finds the number of groups itself, leave it out.")
+    try:
+        from sknetwork.clustering import Louvain
+    except ImportError as error:
+        raise MissingDependencyError.of("scikit-network", "graph") from error
+    rows = grouped_rows(pool)
+    data = csr_matrix(pool.rows[rows].astype(np.float64) * pool.counts[rows, None] * pool.weights[None, :])
+    model = Louvain(resolution=resolution, random_state=random_state, shuffle_nodes=random_state is not None)
+    labels = np.full(pool.rows.shape[0], -1, np.int64)
+    labels[rows] = model.fit_predict(data, force_bipartite=True)
+    return to_elements(pool, labels)

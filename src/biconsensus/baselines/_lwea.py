@@ -1,0 +1,120 @@
+"""Locally weighted ensembles of Huang, Wang and Lai (2018): candidates count by how certain the pool is of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster
+
+from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._evidence_accumulation import _longest_lifetime, average_tree
+from biconsensus.baselines._transfer_cut import transfer_cut
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.quorum._overlaps import Overlaps
+
+
+def certainty(pool: Pool, scale: float = 0.4) -> FloatArray:
+    """Ensemble-driven cluster index of each candidate.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates.
+    scale : float
+        The authors' parameter theta; small values punish uncertain candidates more.
+
+    Returns
+    -------
+    (n,) array
+        In (0, 1]: 1 for a candidate that no source cuts.
+
+    Notes
+    -----
+    ``exp(-H_j / (scale c))`` with H_j the entropy (bits) of candidate j over the candidates of each source, summed over
+    the c sources; see `Overlaps.certainty`.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> certainty(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 0]])).round(3)
+    array([1.   , 1.   , 0.287])
+    """
+    problem = PreferenceMatrix.from_pool(pool)
+    return Overlaps.of(problem).certainty(scale)[problem.members]
+
+
+def lwea(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, scale: float = 0.4) -> IntArray:
+    """Evidence accumulation over locally weighted co-occurrences.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates.
+    n_groups : int or None
+        Number of groups; None takes the one of the longest lifetime.
+    random_state : ignored
+        The answer is deterministic.
+    scale : float
+        Parameter of `certainty`.
+
+    Returns
+    -------
+    (m,) array of int
+        Labels from 0; -1 for elements in no candidate.
+
+    Notes
+    -----
+    Average linkage of ``1/c sum over sources of certainty(C) [i and j both in C]``.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> lwea(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]), 2)
+    array([0, 0, 1, 1])
+    """
+    rows = grouped_rows(pool)
+    check_n_groups(n_groups, rows.size, "LWEA", needed=False)
+    labels = np.full(pool.rows.shape[0], -1, np.int64)
+    if rows.size == 1:
+        labels[rows] = 0
+        return to_elements(pool, labels)
+    # the weights must not enter the normalisation, which counts sources
+    weighted = replace(pool, rows=pool.rows * np.sqrt(certainty(pool, scale))[None, :])
+    tree = average_tree(1.0 - cooccurrence(weighted)[np.ix_(rows, rows)], pool.counts[rows])
+    labels[rows] = fcluster(tree, n_groups or _longest_lifetime(tree), "maxclust")
+    return to_elements(pool, labels)
+
+
+def lwgp(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, scale: float = 0.4) -> IntArray:
+    """Partition the locally weighted bipartite graph of elements and candidates.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates.
+    n_groups : int
+        Number of groups; needed.
+    random_state : int, optional
+        Seed of the final k-means.
+    scale : float
+        Parameter of `certainty`.
+
+    Returns
+    -------
+    (m,) array of int
+        Labels from 0; -1 for elements in no candidate.
+
+    Notes
+    -----
+    Edge weights are the certainty of the candidate; the graph is cut by `transfer_cut`.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> lwgp(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]), 2, random_state=0)
+    array([0, 0, 1, 1])
+    """
+    return transfer_cut(pool, certainty(pool, scale), n_groups, "LWGP", random_state)

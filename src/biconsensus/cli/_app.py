@@ -1,0 +1,173 @@
+"""The commands: thin, so that `--help` answers at once; the work is imported when it is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biconsensus import __version__
+from biconsensus.cli import _options as opt
+from biconsensus.cli._output import Output
+from biconsensus.cli._side import add_side_commands
+
+app = typer.Typer(
+    name="biconsensus",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
+    epilog="Example: `biconsensus merge labels.csv --report page.html`",
+)
+
+
+def _version(asked: bool) -> None:
+    """Print the version and stop."""
+    if asked:
+        print(f"biconsensus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """The groups that many groupings agree on."""
+
+
+@app.command(
+    epilog="Examples: `biconsensus merge labels.csv --out groups.csv --report page.html`"
+    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
+)
+def merge(
+    labels: Annotated[Path, typer.Argument(help="Table of groupings, one a column: CSV, TSV, Parquet, NPY, NPZ.")],
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
+    groups: opt.Groups = None,
+    unassigned: opt.Unassigned = None,
+    overlap: opt.Overlap = False,
+    raw: opt.Raw = False,
+    solver: opt.Solver = "auto",
+    id_column: opt.Id = None,
+    truth: opt.Truth = None,
+    out: opt.Out = None,
+    report: opt.Report = None,
+    save: opt.Save = None,
+    as_json: opt.Json = False,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Consensus of groupings you already have.
+
+    Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
+    -1 was seen and put in no group.
+    """
+    from biconsensus.cli._fronts import run_merge
+
+    output = Output("merge", labels, out, report, save, as_json, quiet, seed)
+    if quorum is None and groups is None and not overlap:
+        quorum = "auto"
+    unassigned = unassigned or ("nearest" if groups else None)
+    more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
+    run_merge(output, labels, id_column, truth, raw, settings)
+
+
+@app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
+def cluster(
+    data: Annotated[Path, typer.Argument(help="Table of numbers, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
+    groups: opt.Groups = None,
+    unassigned: opt.Unassigned = None,
+    id_column: opt.Id = None,
+    truth: opt.Truth = None,
+    out: opt.Out = None,
+    report: opt.Report = None,
+    save: opt.Save = None,
+    as_json: opt.Json = False,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 1,
+    resume: opt.Resume = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Cluster a table of numbers: many base clusterings, and what they agree on."""
+    from biconsensus.cli._fronts import run_cluster
+
+    output = Output("cluster", data, out, report, save, as_json, quiet, seed)
+    more = {"random_state": seed, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
+    run_cluster(output, data, id_column, truth, resume, settings)
+
+
+@app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
+def communities(
+    graph: Annotated[Path, typer.Argument(help="Network: GML, GraphML, Pajek (.net), or an edge list.")],
+    algorithm: opt.Algorithm = None,
+    runs: opt.Runs = 10,
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
+    groups: opt.Groups = None,
+    unassigned: opt.Unassigned = None,
+    truth: opt.NodeTruth = None,
+    out: opt.Out = None,
+    report: opt.Report = None,
+    save: opt.Save = None,
+    as_json: opt.Json = False,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 1,
+    resume: opt.Resume = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Find communities of a network: many runs of many algorithms, and what they agree on."""
+    from biconsensus.cli._fronts import run_communities
+
+    output = Output("communities", graph, out, report, save, as_json, quiet, seed)
+    more = {"random_state": seed, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
+    run_communities(output, graph, algorithm, runs, truth, resume, settings)
+
+
+@app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
+def fit(
+    points: Annotated[Path, typer.Argument(help="Table of points, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
+    model: opt.Model = "line",
+    threshold: opt.Threshold = None,
+    samples: opt.Samples = 5000,
+    epsilon: opt.Epsilon = 1.0,
+    label_width: opt.LabelWidth = 1.0,
+    id_column: opt.Id = None,
+    truth: opt.Truth = None,
+    out: opt.Out = None,
+    report: opt.Report = None,
+    save: opt.Save = None,
+    as_json: opt.Json = False,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Fit an unknown number of models among outliers, with a bound on false alarms."""
+    from biconsensus.cli._fronts import run_fit
+
+    output = Output("fit", points, out, report, save, as_json, quiet, seed)
+    settings = {
+        "model": model,
+        "threshold": opt.number_or_auto(threshold, "a distance"),
+        "n_samples": samples,
+        "epsilon": epsilon,
+        "label_width": label_width,
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    run_fit(output, points, id_column, truth, settings)
+
+
+add_side_commands(app)

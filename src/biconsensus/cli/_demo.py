@@ -1,0 +1,167 @@
+"""`biconsensus demo`: one small consensus for each front, with tables and reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biconsensus.protocols import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from biconsensus.result._consensus import Consensus
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """The answer of one front."""
+
+    consensus: Consensus
+    truth: Any
+    found: str
+    """What was found, in one sentence."""
+    page: dict[str, Any] = field(default_factory=dict)
+    """Options of the report."""
+
+
+def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, DemoResult]:
+    """Run every front on small data and write tables, reports and a summary into a folder.
+
+    Parameters
+    ----------
+    out : Path
+        Folder; made if it is not there.
+    seed : int
+        Where the randomness starts.
+    quiet : bool
+        Whether nothing is printed.
+
+    Returns
+    -------
+    dict of str to DemoResult
+        One for each front.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> results = run_demo(Path(tempfile.mkdtemp()), quiet=True)
+    >>> sorted(results)
+    ['clustering', 'communities', 'merge', 'models']
+    """
+    from biconsensus import metrics
+    from biconsensus.cli._output import group_table, write_groups
+
+    out.mkdir(parents=True, exist_ok=True)
+    results: dict[str, DemoResult] = {}
+    summary = {}
+    for name, front in FRONTS.items():
+        result = results[name] = front(seed)
+        write_groups(result.consensus, out / f"{name}.csv", {})
+        result.consensus.write_report(out / f"{name}.html", truth=result.truth, **result.page)
+        scores = {
+            score: float(getattr(metrics, score)(result.truth, result.consensus.labels)) for score in ("ari", "nmi")
+        }
+        summary[name] = {"found": result.found, "groups": len(result.consensus), **scores}
+        if not quiet:
+            _show(name, result, group_table(result.consensus), scores)
+    (out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    if not quiet:
+        print(f"tables and reports are in {out}: open {out / 'merge.html'} in a browser")
+    return results
+
+
+def _show(name: str, result: DemoResult, table: Any, scores: dict[str, float]) -> None:
+    """Print one front."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"\n[bold]{name}[/bold]: {result.found}")
+    console.print(table)
+    console.print(f"against the truth: ARI {scores['ari']:.3f}, NMI {scores['nmi']:.3f}")
+
+
+def merge(seed: int) -> DemoResult:
+    """Groupings that somebody already has: k-means with the wrong numbers of clusters, one poor result, gaps."""
+    from sklearn.cluster import KMeans
+    from sklearn.datasets import make_blobs
+
+    from biconsensus import Pool, find_consensus
+
+    rng = np.random.default_rng(seed)
+    X, truth = make_blobs(400, centers=4, cluster_std=1.0, random_state=7)
+    base = {f"k-means, k = {k}": KMeans(k, n_init=1, random_state=seed + k).fit_predict(X) for k in range(3, 9)}
+    base["at random"] = rng.integers(0, 4, truth.size)
+    partial = base["k-means, k = 4"].astype(np.float64)
+    partial[rng.random(truth.size) < 0.3] = np.nan
+    base["k = 4, 30% not seen"] = partial
+    consensus = find_consensus(Pool.from_labels(base), unassigned="nearest")
+    found = f"{len(consensus)} groups from {len(base)} groupings of {truth.size} points; four are there."
+    return DemoResult(consensus, truth, found, {"title": "Merging groupings", "X": X})
+
+
+def clustering(seed: int) -> DemoResult:
+    """Consensus clustering of the wine data: 178 wines, 13 measurements, three growers."""
+    from sklearn.datasets import load_wine
+
+    from biconsensus import ConsensusClustering
+
+    X, truth = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    consensus = ConsensusClustering(random_state=seed).fit(X).consensus_
+    found = f"{len(consensus)} clusters of {truth.size} wines; there are three growers."
+    return DemoResult(consensus, truth, found, {"title": "Clustering wines", "X": X})
+
+
+def communities(seed: int) -> DemoResult:
+    """Communities of a planted network: 120 nodes in four groups."""
+    import networkx as nx
+
+    from biconsensus import ConsensusCommunities
+
+    sizes = [45, 35, 25, 15]
+    truth = np.repeat(np.arange(4), sizes)
+    graph = nx.stochastic_block_model(sizes, np.where(np.eye(4, dtype=bool), 0.3, 0.03).tolist(), seed=seed + 1)
+    consensus = ConsensusCommunities(random_state=seed).fit(graph).consensus_
+    found = f"{len(consensus)} communities of {truth.size} nodes; four were planted."
+    return DemoResult(consensus, truth, found, {"title": "Communities of a network", "graph": graph})
+
+
+def star(seed: int, n_lines: int = 5, n_points: int = 50, n_outliers: int = 250) -> tuple[FloatArray, IntArray]:
+    """Points on the lines of a star among outliers, and the line of each point."""
+    rng = np.random.default_rng(seed)
+    corners = np.exp(2j * np.pi * np.arange(n_lines) / n_lines + 0.5j * np.pi)
+    start, stop = corners, np.roll(corners, -2)
+    share = rng.random((n_lines, n_points))
+    on_lines = (start[:, None] + share * (stop - start)[:, None]).ravel()
+    points = np.concatenate([on_lines, rng.uniform(-1, 1, n_outliers) + 1j * rng.uniform(-1, 1, n_outliers)])
+    X = np.column_stack([points.real, points.imag])
+    X[: on_lines.size] += rng.normal(scale=0.0075, size=(on_lines.size, 2))
+    return X, np.concatenate([np.repeat(np.arange(n_lines), n_points), np.full(n_outliers, -1)])
+
+
+def models(seed: int) -> DemoResult:
+    """Five lines of 50 points each among 250 outliers."""
+    from biconsensus import MultiModelFitter
+    from biconsensus.models import get_model
+    from biconsensus.report import FittedModels
+
+    X, truth = star(seed)
+    fitter = MultiModelFitter("line", threshold=0.02, random_state=seed).fit(X)
+    found = f"{len(fitter.params_)} lines among {X.shape[0]} points, half of them outliers; five were drawn."
+    drawn = FittedModels(get_model("line"), fitter.params_, 0.02, fitter.labels_)
+    extra = {"log10 NFA": fitter.nfa_.tolist()}
+    return DemoResult(
+        fitter.consensus_, truth, found, {"title": "Lines among outliers", "X": X, "models": drawn, "extra": extra}
+    )
+
+
+FRONTS: dict[str, Callable[[int], DemoResult]] = {
+    "merge": merge,
+    "clustering": clustering,
+    "communities": communities,
+    "models": models,
+}

@@ -1,0 +1,141 @@
+"""What each command does, once its options are read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from biconsensus.cli._output import Output
+from biconsensus.cli._tables import label_pool, point_table
+
+
+def run_merge(
+    output: Output, path: Path, id_column: str | None, truth: str | None, raw: bool, settings: dict[str, Any]
+) -> None:
+    """Consensus of a table of labels."""
+    from biconsensus import find_consensus
+    from biconsensus.solvers import get_solver
+
+    if settings["solver"] != "auto":
+        get_solver(settings["solver"])  # an unknown name is told before anything is read
+    with output.working(f"reading {path.name}"):
+        pool, true = label_pool(path, id_column, truth, settings["n_jobs"])
+    with output.working(f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
+        consensus = find_consensus(pool if raw else pool.clean(), **settings)
+        _ = consensus.labels, consensus.backing
+    output.finish(consensus, truth=true, page={"title": f"Consensus of {path.name}"})
+
+
+def run_cluster(
+    output: Output, path: Path, id_column: str | None, truth: str | None, resume: Path | None, settings: dict[str, Any]
+) -> None:
+    """Consensus clustering of a table of points."""
+    from biconsensus import ConsensusClustering
+
+    X, true, ids = point_table(path, id_column, truth)
+    estimator = ConsensusClustering(checkpoint=resume, progress=False if output.quiet else None, **settings)
+    with output.working(f"clustering {X.shape[0]:,} elements", bar=True):
+        estimator.fit(X)
+    consensus = named(estimator.consensus_, ids)
+    output.finish(consensus, truth=true, page={"title": f"Clusters of {path.name}", "X": X})
+
+
+def run_communities(
+    output: Output,
+    path: Path,
+    algorithms: list[str] | None,
+    runs: int,
+    truth: str | None,
+    resume: Path | None,
+    settings: dict[str, Any],
+) -> None:
+    """Consensus communities of a network."""
+    from biconsensus import ConsensusCommunities
+    from biconsensus.graphs._graph import read_graph
+
+    graph = read_graph(path)
+    estimator = ConsensusCommunities(
+        algorithms=algorithms or "default",
+        n_runs=runs,
+        checkpoint=resume,
+        progress=False if output.quiet else None,
+        **settings,
+    )
+    with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True):
+        estimator.fit(graph)
+    true = None if truth is None else node_attribute(path, truth, graph.names)
+    page = {"title": f"Communities of {path.name}", "graph": graph.adjacency}
+    output.finish(named(estimator.consensus_, graph.names), truth=true, page=page, modularity=estimator.modularity_)
+
+
+def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
+    """True groups from an attribute of the nodes of a GML or GraphML file."""
+    import numpy as np
+
+    from biconsensus.errors import FileFormatError, UnknownNameError
+
+    readers = {".gml": "read_gml", ".graphml": "read_graphml"}
+    if path.suffix.lower() not in readers:
+        raise FileFormatError(f"{path}: only GML and GraphML files have node attributes for --truth.")
+    import networkx as nx
+
+    nodes = dict(getattr(nx, readers[path.suffix.lower()])(path).nodes(data=True))
+    values = [nodes.get(name, {}).get(attribute) for name in names]
+    if all(value is None for value in values):
+        raise UnknownNameError.of("node attribute", attribute, {key for node in nodes.values() for key in node})
+    return np.unique([str(value) for value in values], return_inverse=True)[1]
+
+
+def run_fit(output: Output, path: Path, id_column: str | None, truth: str | None, settings: dict[str, Any]) -> None:
+    """Models fitted to a table of points."""
+    from biconsensus import MultiModelFitter
+    from biconsensus.models import get_model
+    from biconsensus.report import FittedModels
+
+    X, true, ids = point_table(path, id_column, truth)
+    fitter = MultiModelFitter(**settings)
+    with output.working(f"fitting models of kind {settings['model']} to {X.shape[0]:,} elements"):
+        fitter.fit(X)
+    widths = fitter.thresholds_
+    drawn = FittedModels(
+        get_model(settings["model"]), fitter.params_, float(widths.max()) if len(widths) else 1.0, fitter.labels_
+    )
+    page = {
+        "title": f"Models of kind {settings['model']} in {path.name}",
+        "X": X,
+        "models": drawn,
+        "extra": {"log10 NFA": fitter.nfa_.tolist(), "Parameters": parameters(fitter.params_)},
+    }
+    output.finish(
+        named(fitter.consensus_, ids),
+        truth=true,
+        page=page,
+        columns={"model": fitter.labels_},
+        models=fitter.params_.tolist(),
+        log10_nfa=fitter.nfa_.tolist(),
+        thresholds=widths.tolist(),
+    )
+
+
+def parameters(params: Any) -> list[str]:
+    """Parameters of each model as text."""
+    return [", ".join(f"{value:.4g}" for value in row) for row in params]
+
+
+def run_inspect(output: Output, path: Path) -> None:
+    """Show a result from a file."""
+    from biconsensus import Consensus
+
+    consensus = Consensus.load(path)
+    output.finish(consensus, page={"title": f"Consensus kept in {path.name}"})
+
+
+def named(consensus: Any, ids: Any) -> Any:
+    """The same result with the user's names of the elements."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    if ids is None or consensus.pool.ids is not None:
+        return consensus
+    return replace(consensus, pool=replace(consensus.pool, ids=np.asarray(ids)))

@@ -1,0 +1,146 @@
+"""Every option once: its name, type and help; and from what was typed to the parameters of the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+OUT, RUN, GROUPS = "Output", "Running", "Groups"
+
+
+def _complete_models(incomplete: str) -> list[str]:
+    """Names of models for the shell."""
+    from biconsensus.cli._listing import model_names
+
+    return [name for name in model_names() if name.startswith(incomplete)]
+
+
+def _complete_algorithms(incomplete: str) -> list[str]:
+    """Names of network algorithms for the shell."""
+    from biconsensus.cli._listing import algorithm_names
+
+    return [name for name in algorithm_names() if name.startswith(incomplete)]
+
+
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="Write the groups: .csv, .tsv, .parquet or .json.", rich_help_panel=OUT),
+]
+Report = Annotated[
+    Path | None, typer.Option("--report", "-r", help="Write a report: one HTML page.", rich_help_panel=OUT)
+]
+Save = Annotated[
+    Path | None,
+    typer.Option("--save", help="Keep the whole result in a file that `inspect` reads.", rich_help_panel=OUT),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.", rich_help_panel=OUT)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
+Truth = Annotated[
+    str | None,
+    typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=RUN),
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", metavar="COLUMN", help="Column with the names of the elements.", rich_help_panel=RUN),
+]
+Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same answer.", rich_help_panel=RUN)]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Processes; the answer does not depend on it.", rich_help_panel=RUN)
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="FOLDER",
+        help="Keep finished base results in this folder, and start from those that are there.",
+        rich_help_panel=RUN,
+    ),
+]
+Quorum = Annotated[
+    str | None,
+    typer.Option(
+        "--quorum",
+        help="Share that must agree, between 0 and 1: low merges, high splits; or 'auto'.",
+        rich_help_panel=GROUPS,
+    ),
+]
+MinElements = Annotated[
+    int | None, typer.Option("--min-elements", min=1, help="Smallest group.", rich_help_panel=GROUPS)
+]
+MinCandidates = Annotated[
+    int | None,
+    typer.Option("--min-candidates", min=1, help="Fewest inputs that must back a group.", rich_help_panel=GROUPS),
+]
+Groups = Annotated[
+    int | None,
+    typer.Option("--groups", "-k", min=1, help="Number of groups, if you know it.", rich_help_panel=GROUPS),
+]
+Unassigned = Annotated[
+    str | None,
+    typer.Option(
+        "--unassigned",
+        metavar="WHAT",
+        help="Left-over elements: 'leave' them in no group, or give them to the 'nearest' one.",
+        rich_help_panel=GROUPS,
+    ),
+]
+Overlap = Annotated[bool, typer.Option("--overlap", help="Groups may share elements.", rich_help_panel=GROUPS)]
+Raw = Annotated[bool, typer.Option("--raw", help="Keep empty and all-in-one candidates.", rich_help_panel=GROUPS)]
+Solver = Annotated[str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=RUN)]
+NodeTruth = Annotated[
+    str | None,
+    typer.Option("--truth", metavar="ATTRIBUTE", help="Node attribute with the true groups.", rich_help_panel=RUN),
+]
+Algorithm = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--algorithm",
+        "-a",
+        help="May be repeated; see `biconsensus algorithms`.",
+        autocompletion=_complete_algorithms,
+    ),
+]
+Runs = Annotated[int, typer.Option("--runs", min=1, help="Runs of each algorithm, with different seeds.")]
+Model = Annotated[str, typer.Option("--model", "-m", help="See `biconsensus models`.", autocompletion=_complete_models)]
+Threshold = Annotated[
+    str | None,
+    typer.Option("--threshold", "-t", help="Largest distance of an inlier, in the units of the data; or 'auto'."),
+]
+Samples = Annotated[int, typer.Option("--samples", min=1, help="Random minimal samples.")]
+Epsilon = Annotated[float, typer.Option("--epsilon", help="False models tolerated, on average, in pure noise.")]
+LabelWidth = Annotated[
+    float, typer.Option("--label-width", help="Reach of the labels of a model, in thresholds; above 1 labels more.")
+]
+Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tables and the reports.")]
+
+
+def number_or_auto(text: str | None, what: str) -> str | float | None:
+    """A number, "auto", or nothing; an error says what the number would be."""
+    if text is None or text == "auto":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither {what} nor 'auto'.") from None
+
+
+def search(
+    quorum: str | None,
+    min_elements: int | None,
+    min_candidates: int | None,
+    groups: int | None,
+    unassigned: str | None,
+    **more: object,
+) -> dict[str, object]:
+    """Settings of a search that were asked for; the others are left to the defaults of the library."""
+    settings = {
+        "quorum": number_or_auto(quorum, "a number between 0 and 1"),
+        "min_elements": min_elements,
+        "min_candidates": min_candidates,
+        "n_groups": groups,
+        "unassigned": unassigned,
+        **more,
+    }
+    return {name: value for name, value in settings.items() if value is not None}

@@ -1,0 +1,198 @@
+"""What the commands print and write."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from biconsensus.result._consensus import Consensus
+
+MOST_LINES = 30
+
+
+@dataclass
+class Output:
+    """Where one command's answer goes."""
+
+    command: str
+    source: Path | None = None
+    out: Path | None = None
+    report: Path | None = None
+    save: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+    seed: int | None = None
+    started: float = field(default_factory=time.perf_counter)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Check the targets before any work is done."""
+        if self.report is not None:
+            from biconsensus.report._page import page_template
+
+            page_template()
+        for target in (self.out, self.report, self.save):
+            if target is not None and not target.absolute().parent.is_dir():
+                raise FileNotFoundError(
+                    f"there is no folder {target.parent} to write {target.name} in; create it first."
+                )
+
+    @contextmanager
+    def working(self, what: str, *, bar: bool = False) -> Iterator[None]:
+        """Show what is running on a terminal, and collect the warnings of the library.
+
+        With `bar` the work shows its own progress bar, which a second moving line would disturb.
+        """
+        from biconsensus.errors import BiconsensusWarning
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", BiconsensusWarning)
+            with self._said(what) if bar else self._spinner(what):
+                yield
+        for warning in caught:
+            if str(warning.message) not in self.notes:
+                self.notes.append(str(warning.message))
+
+    @contextmanager
+    def _said(self, what: str) -> Iterator[None]:
+        """A plain line, only where somebody can see it."""
+        if not self.quiet and sys.stderr.isatty():
+            print(what, file=sys.stderr)
+        yield
+
+    @contextmanager
+    def _spinner(self, what: str) -> Iterator[None]:
+        """A line that moves, only where somebody can see it."""
+        if self.quiet or not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(what):
+            yield
+
+    def finish(
+        self, consensus: Consensus, *, truth: Any = None, page: dict[str, Any] | None = None, **more: Any
+    ) -> None:
+        """Write the files, then print the summary."""
+        scores = truth_scores(consensus, truth)
+        if self.out is not None:
+            write_groups(consensus, self.out, more.pop("columns", {}))
+        more.pop("columns", None)
+        if self.save is not None:
+            consensus.save(self.save)
+        if self.report is not None:
+            with self.working("writing the report"):
+                about = {"Command": self.command, "Input": self.source, "Seed": self.seed}
+                consensus.write_report(self.report, truth=truth, about=about, **(page or {}))
+        if self.as_json:
+            print(json.dumps(self.summary(consensus, scores, more), indent=2))
+        elif not self.quiet:
+            self.show(consensus, scores)
+        if not self.quiet:
+            for note in self.notes:
+                print(f"note: {note}", file=sys.stderr)
+
+    def summary(self, consensus: Consensus, scores: dict[str, float], more: dict[str, Any]) -> dict[str, Any]:
+        """Everything a script may want to know."""
+        from biconsensus import __version__
+        from biconsensus.plots._numbers import group_numbers
+
+        numbers = group_numbers(consensus)
+        return {
+            "command": self.command,
+            "version": __version__,
+            "input": None if self.source is None else {"path": str(self.source), "sha256": file_hash(self.source)},
+            "seed": self.seed,
+            "elements": consensus.pool.shape[0],
+            "candidates": consensus.pool.shape[1],
+            "sources": len(consensus.pool.sources),
+            "groups": len(consensus),
+            "sizes": numbers.sizes.tolist(),
+            "backing": [round(float(value), 6) for value in numbers.backing],
+            "gains": [round(float(value), 6) for value in numbers.gains],
+            "backed_by_sources": numbers.sources.tolist(),
+            "in_no_group": int((consensus.labels < 0).sum()),
+            "settings": {name: plain(value) for name, value in consensus.settings.items()},
+            "scores": scores,
+            **more,
+            "written": [str(path) for path in (self.out, self.report, self.save) if path is not None],
+            "notes": self.notes,
+            "seconds": round(time.perf_counter() - self.started, 3),
+        }
+
+    def show(self, consensus: Consensus, scores: dict[str, float]) -> None:
+        """A table of the groups for people."""
+        from rich.console import Console
+
+        console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+        console.print(group_table(consensus))
+        left = int((consensus.labels < 0).sum())
+        console.print(f"{len(consensus)} groups, {left:,} of {consensus.labels.size:,} elements in no group.")
+        for name, score in scores.items():
+            console.print(f"{name} with the truth: {score:.4f}")
+        for path in (self.out, self.report, self.save):
+            if path is not None:
+                console.print(f"wrote {path}", markup=False)
+
+
+def group_table(consensus: Consensus) -> Any:
+    """Groups as a table for a terminal."""
+    from rich import box
+    from rich.table import Table
+
+    from biconsensus.plots._numbers import group_numbers
+
+    numbers = group_numbers(consensus)
+    table = Table(box=box.SIMPLE)
+    for name in ("group", "elements", "candidates", "sources", "gain", "mean backing", "stability"):
+        table.add_column(name, justify="right")
+    for k in range(min(len(consensus), MOST_LINES)):
+        counts = (k, numbers.sizes[k], numbers.candidates[k], numbers.sources[k])
+        shares = (numbers.backing[k], numbers.stability[k])
+        table.add_row(*(f"{n:,}" for n in counts), f"{numbers.gains[k]:,.1f}", *(f"{share:.3f}" for share in shares))
+    if len(consensus) > MOST_LINES:
+        table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
+    return table
+
+
+def write_groups(consensus: Consensus, path: Path, more: dict[str, Any]) -> None:
+    """One line an element: its id, group and backing."""
+    import numpy as np
+
+    from biconsensus.pool.io import write_table
+
+    ids = np.arange(consensus.labels.size) if consensus.pool.ids is None else consensus.pool.ids
+    write_table(path, {"group": consensus.labels, "backing": np.round(consensus.backing, 6), **more}, ids=ids)
+
+
+def truth_scores(consensus: Consensus, truth: Any) -> dict[str, float]:
+    """Scores against the truth, where there is one."""
+    if truth is None:
+        return {}
+    from biconsensus import metrics
+
+    return {name: float(getattr(metrics, name)(truth, consensus.labels)) for name in ("ari", "ami", "nmi")}
+
+
+def file_hash(path: Path) -> str | None:
+    """SHA-256 of a file, so that a summary says what it was made from."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A value that JSON has."""
+    return value if isinstance(value, bool | int | float | str | None) else str(value)

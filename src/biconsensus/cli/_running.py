@@ -1,0 +1,108 @@
+"""Start the command line and turn whatever goes wrong into one readable sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
+
+
+def main() -> None:
+    """Entry point of the program."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        As typed after `biconsensus`.
+
+    Returns
+    -------
+    int
+        0 done, 2 wrong usage or input, 130 interrupted.
+
+    Examples
+    --------
+    >>> run(["--version"])
+    biconsensus ...
+    0
+    """
+    from typer.main import get_command
+
+    from biconsensus.cli._app import app
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            code = get_command(app).main(args=list(arguments), prog_name="biconsensus", standalone_mode=False)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except BrokenPipeError:
+            return _closed_pipe()
+        except SystemExit as stop:
+            if stop.code == 1:  # rich and typer leave this way when a pipe is closed
+                return _closed_pipe()
+            code = stop.code
+        except Exception as error:
+            if os.environ.get("BICONSENSUS_DEBUG"):
+                raise
+            return _explain(error)
+    if code == INTERRUPTED:
+        _say("interrupted; base results that were finished are kept where --resume was given.")
+    return code if isinstance(code, int) else OK
+
+
+def _closed_pipe() -> int:
+    """The reader of our output has gone: nothing more to say."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK
+
+
+def _explain(error: Exception) -> int:
+    """Print one sentence for an error."""
+    if type(error).__name__ == "Abort":
+        return INTERRUPTED
+    if hasattr(error, "format_message"):
+        usage = getattr(getattr(error, "ctx", None), "command_path", "biconsensus")
+        _say(f"error: {_sentence(error.format_message())} Try '{usage} --help'.")
+    elif _expected(error):
+        _say(f"error: {_sentence(_text_of(error))}")
+    else:
+        _say(
+            f"error: {_sentence(f'{type(error).__name__}: {error}')} Set BICONSENSUS_DEBUG=1 to see where it came from."
+        )
+    return BAD_INPUT
+
+
+def _expected(error: Exception) -> bool:
+    """Whether an error is one that input can cause."""
+    from biconsensus.errors import BiconsensusError
+
+    return isinstance(error, BiconsensusError | OSError | MemoryError | UnicodeError)
+
+
+def _text_of(error: Exception) -> str:
+    """What an error says; system errors with the file first."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _sentence(text: Any) -> str:
+    """One line that ends with a full stop."""
+    line = " ".join(str(text).split())
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+def _say(text: str) -> None:
+    """A line on standard error."""
+    print(text, file=sys.stderr)

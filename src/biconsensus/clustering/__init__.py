@@ -1,0 +1,1 @@
+"""The first front: points, many clusterings of them, one consensus."""

@@ -1,0 +1,247 @@
+"""ConsensusClustering: many clusterings of a table, and the groups that they agree on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from biconsensus._checks import check_finite
+from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
+from biconsensus.engines._dask import find_distributed, is_dask
+from biconsensus.find import find_consensus
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.result._consensus import Consensus
+from biconsensus.sources._running import child_seeds, run_sources
+
+SEARCH = ("min_elements", "min_candidates", "quorum", "method", "together", "unassigned", "stop", "solver", "n_jobs")
+"""Parameters that go to `find_consensus` as they are."""
+
+
+class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Cluster a table many times and keep the groups that the clusterings agree on; their number is found.
+
+    Parameters
+    ----------
+    estimators : "default" or list, default="default"
+        Base clusterings: scikit-learn clusterers, pairs (clusterer, grid of parameters), pairs (name, clusterer),
+        functions of X (and a seed) that return labels. "default" is a diverse pool for unknown data.
+    min_elements, min_candidates : int, default=7, 4
+        Smallest group: elements, and base clusterings behind it.
+    quorum : float in (0, 1) or "auto", default="auto"
+        Share of the candidates behind a group that must hold an element: 1/2 is a majority, lower merges.
+    method : {"auto", "greedy", "joint"}, default="joint"
+        Groups one by one (Algorithm 1 of the paper), or all at once.
+    n_groups : int or None, default=None
+        Number of groups wanted, picked along the quorum; None finds it.
+    weights : str, callable, (c,) array or None, default=None
+        Weight of each base clustering, or a rule for the weights of their groups.
+    together : list of lists of int or None, default=None
+        Rows that must share a group.
+    unassigned : {"nearest", "leave"}, default="nearest"
+        Whether rows that no group claims go to the group that holds them most, or stay -1.
+    clean : bool, default=True
+        Leave out base clusters that hold nearly everything.
+    solver, stop : str, default="auto", "size"
+        As in `find_consensus`.
+    time_limit : float or None, default=None
+        Seconds that one base clustering may take.
+    checkpoint : path or None, default=None
+        Folder in which finished base clusterings are kept, and looked for.
+    progress : bool or None, default=None
+        Show a progress bar; None shows it on a terminal only.
+    random_state : int, RandomState or None, default=None
+        Seed; each base clustering gets one of its own, drawn beforehand.
+    n_jobs : int or None, default=None
+        Processes for the base clusterings; the answer does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : (m,) array of int
+        Group of each row, largest gain first; -1 is in no group.
+    n_clusters_ : int
+        Number of groups found.
+    backing_ : (m,) array
+        Of the base clusters behind the row's group that saw it, the share of weight that contains it.
+    consensus_ : Consensus
+        The groups with what backs them; `consensus_.to_frame()` keeps the index of a data frame.
+    pool_ : Pool
+        All base clusters, before cleaning.
+    results_ : list of SourceResult
+        What became of each base run: labels, seconds, or the error.
+    n_features_in_ : int
+        Columns of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import biconsensus as bc
+    >>> from sklearn.cluster import KMeans
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (30, 2)), rng.normal(9, 1, (30, 2))])
+    >>> model = bc.ConsensusClustering([(KMeans(), {"n_clusters": [2, 2, 2, 3, 4]})], quorum=0.5, random_state=0).fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.predict([[0, 0], [9, 9]]).tolist() == [int(model.labels_[0]), int(model.labels_[-1])]
+    True
+    """
+
+    def __init__(
+        self,
+        estimators: Any = "default",
+        *,
+        min_elements: int = 7,
+        min_candidates: int = 4,
+        quorum: float | str = "auto",
+        method: str = "joint",
+        n_groups: int | None = None,
+        weights: Any = None,
+        together: Any = None,
+        unassigned: str = "nearest",
+        clean: bool = True,
+        solver: Any = "auto",
+        stop: str = "size",
+        time_limit: float | None = None,
+        checkpoint: Any = None,
+        progress: bool | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.min_elements = min_elements
+        self.min_candidates = min_candidates
+        self.quorum = quorum
+        self.method = method
+        self.n_groups = n_groups
+        self.weights = weights
+        self.together = together
+        self.unassigned = unassigned
+        self.clean = clean
+        self.solver = solver
+        self.stop = stop
+        self.time_limit = time_limit
+        self.checkpoint = checkpoint
+        self.progress = progress
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : (m, d) array or data frame, or a Dask array or data frame
+            Finite numbers. In Dask partitions the base clusterings are fitted on a sample of 20,000 rows and predict
+            all of them; `labels_` and `backing_` are then Dask arrays.
+        y : ignored
+
+        Returns
+        -------
+        ConsensusClustering
+            Itself.
+        """
+        if is_dask(X):
+            return self._fit_distributed(X)
+        ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
+        sources = sources_of(self.estimators, points)
+        seeds = child_seeds(self.random_state, len(sources))
+        self.results_ = run_sources(
+            sources, points, seeds, self.n_jobs, self.time_limit, self.checkpoint, self.progress, n_elements=len(points)
+        )
+        return self._find(pool_of(self.results_, self.weights, ids))
+
+    def fit_labels(self, labels: Any) -> ConsensusClustering:
+        """Find the consensus of ready-made clusterings.
+
+        Parameters
+        ----------
+        labels : (m, c) table, list of c label vectors, or data frame
+            -1 is "in no group", a missing value is "not seen".
+
+        Returns
+        -------
+        ConsensusClustering
+            Itself; it cannot predict.
+        """
+        self.results_ = []
+        if is_dask(labels):
+            found = find_distributed(labels, find_consensus, clean=self.clean, **self._options())
+            return self._keep(found, found.pool)
+        pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
+        return self._find(pool if self.weights is None else weighed(pool, self.weights))
+
+    def predict(self, X: Any) -> IntArray:
+        """Group of new rows, by the votes of the base clusterings that can predict.
+
+        Each of them says which of its clusters holds a new row; the row joins the group that gains most from it.
+
+        Parameters
+        ----------
+        X : (p, d) array or data frame
+            New rows.
+
+        Returns
+        -------
+        (p,) array of int
+            Groups; -1 where no cluster behind any group holds the row.
+        """
+        held, asked = self._votes(X)
+        quorum = float(self.consensus_.settings["quorum"])
+        return assign(held, asked, quorum, self.unassigned == "nearest")
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean backing of new rows: of the clusters behind the group of a row that were asked, the share that holds it.
+
+        Parameters
+        ----------
+        X : (p, d) array or data frame
+            New rows.
+        y : ignored
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        held, asked = self._votes(X)
+        shares = held / np.where(asked > 0, asked, 1.0)
+        return float(shares.max(axis=1, initial=0.0).mean())
+
+    def _find(self, pool: Pool) -> ConsensusClustering:
+        """Find the consensus of a pool and set what is learned."""
+        return self._keep(find_consensus(pool.clean() if self.clean else pool, **self._options()), pool)
+
+    def _fit_distributed(self, X: Any) -> ConsensusClustering:
+        """Cluster rows in Dask partitions: fit on a sample, predict every partition."""
+        from biconsensus.engines._features import cluster_distributed
+
+        sources, options = partial(sources_of, self.estimators), self._options()
+        found, self.results_ = cluster_distributed(
+            X, sources, find_consensus, random_state=self.random_state, clean=self.clean, **options
+        )
+        self.n_features_in_ = X.shape[1]
+        return self._keep(found, found.pool)
+
+    def _options(self) -> dict[str, Any]:
+        """Options of the search."""
+        options = {name: getattr(self, name) for name in SEARCH}
+        return options if self.n_groups is None else {**options, "n_groups": self.n_groups, "quorum": "auto"}
+
+    def _keep(self, found: Consensus, pool: Pool) -> ConsensusClustering:
+        """Set what was learned."""
+        self.consensus_, self.pool_ = found, pool
+        self.labels_ = found.labels
+        self.backing_ = found.backing
+        self.n_clusters_ = len(found)
+        return self
+
+    def _votes(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        """Votes of the base clusterings on new rows."""
+        check_is_fitted(self)
+        points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        return Voters.of(self.consensus_, self.results_).votes(points)

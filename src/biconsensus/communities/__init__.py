@@ -1,0 +1,1 @@
+"""The second front: a network, many community detections, one consensus."""

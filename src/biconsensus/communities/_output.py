@@ -1,0 +1,70 @@
+"""Results of community detection in the user's own graph objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from biconsensus.errors import InputError, InputTypeError
+from biconsensus.graphs._graph import Graph
+from biconsensus.metrics import left_alone
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.sources.networks._algorithm import need
+from biconsensus.sources.networks._walktrap import as_igraph
+
+
+class CommunityOutput:
+    """What a fitted `ConsensusCommunities` can hand over."""
+
+    graph_: Graph
+    labels_: IntArray
+    backing_: FloatArray
+
+    def write_to(self, graph: Any, attribute: str = "community", backing: str | None = "backing") -> None:
+        """Write the community and the backing of each node into the node attributes of a networkx or igraph graph.
+
+        Parameters
+        ----------
+        graph : networkx or igraph graph
+            Changed in place.
+        attribute : str
+            Name of the attribute with the label; -1 for none.
+        backing : str or None
+            Name of the attribute with the backing; None: not written.
+        """
+        values: dict[str, list[Any]] = {attribute: self.labels_.tolist()}
+        if backing is not None:
+            values[backing] = self.backing_.tolist()
+        write_attributes(graph, self.graph_, values)
+
+    def to_igraph(self, graph: Any = None) -> Any:
+        """The answer as an igraph VertexClustering; nodes in no community get one of their own.
+
+        Parameters
+        ----------
+        graph : igraph.Graph, optional
+            What to cluster; by default the fitted network, names in the vertex attribute ``name``.
+        """
+        igraph = need("igraph", "graph-fast")
+        if graph is None:
+            graph = as_igraph(self.graph_)
+            graph.vs["name"] = self.graph_.names
+        return igraph.VertexClustering(graph, membership=left_alone(self.labels_).tolist())
+
+
+def write_attributes(target: Any, graph: Graph, values: dict[str, list[Any]]) -> None:
+    """Write one value for each node into the node attributes of a networkx or igraph graph."""
+    if hasattr(target, "nodes") and hasattr(target, "adj"):
+        for attribute, column in values.items():
+            for name, value in zip(graph.names, column):
+                if name not in target:
+                    raise InputError(f"graph: it has no node {name!r}, which the estimator was fitted on")
+                target.nodes[name][attribute] = value
+    elif hasattr(target, "vs"):
+        if target.vcount() != graph.n_nodes:
+            raise InputError(f"graph: it has {target.vcount()} vertices; the estimator was fitted on {graph.n_nodes}")
+        for attribute, column in values.items():
+            target.vs[attribute] = column
+    else:
+        raise InputTypeError(
+            f"graph: received {type(target).__name__}; only networkx and igraph graphs have attributes"
+        )

@@ -1,1 +1,0 @@
-"""Pool, preference matrix, consensus: the nouns."""

@@ -1,0 +1,179 @@
+"""Chunks of labels as small integers with a mask of what was not seen, and those as rows of words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biconsensus.engines._rows import Words
+from biconsensus.errors import InputError
+from biconsensus.pool._labels import Column, encode
+from biconsensus.pool.io._arrays import arrow_column
+from biconsensus.protocols import BoolArray
+
+TEXT = -(2**31)
+"""Number of the first label of a column that is no whole number."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a row of c cells lies in 64-bit words: the cells, one bit for each that was not seen, zeros."""
+
+    n_cells: int
+    dtype: np.dtype[Any]
+    masked: bool
+
+    @property
+    def n_words(self) -> int:
+        """Words in a row."""
+        return -(-(self.n_cells * self.dtype.itemsize + self.masked * -(-self.n_cells // 8)) // 8)
+
+    def covers(self, other: Layout) -> bool:
+        """Whether rows of another layout fit into this one."""
+        return np.can_cast(other.dtype, self.dtype) and self.masked >= other.masked
+
+    def joined(self, other: Layout) -> Layout:
+        """The smallest layout that covers both."""
+        return Layout(self.n_cells, np.promote_types(self.dtype, other.dtype), self.masked or other.masked)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows of integer cells."""
+
+    values: NDArray[Any] | Sequence[NDArray[Any]]
+    """(n, c) integers, or c columns of n."""
+    absent: BoolArray | None = None
+    """(n, c) cells that were not seen, whose values are 0; None where all were."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and cells in a row."""
+        if isinstance(self.values, np.ndarray):
+            return self.values.shape[0], self.values.shape[1]
+        return self.values[0].size, len(self.values)
+
+    @property
+    def layout(self) -> Layout:
+        """The smallest layout for these cells, by their types."""
+        types = [self.values.dtype] if isinstance(self.values, np.ndarray) else [v.dtype for v in self.values]
+        return Layout(self.shape[1], np.result_type(*types), self.absent is not None)
+
+    def part(self, start: int, stop: int) -> Cells:
+        """Some of the rows, not copied."""
+        values = self.values
+        rows = values[start:stop] if isinstance(values, np.ndarray) else [v[start:stop] for v in values]
+        return Cells(rows, None if self.absent is None else self.absent[start:stop])
+
+    def words(self, layout: Layout) -> Words:
+        """(n, w) the rows as words; not copied where they lie like that already."""
+        n, c = self.shape
+        values = self.values
+        full = not layout.masked and c * layout.dtype.itemsize == 8 * layout.n_words
+        if full and isinstance(values, np.ndarray) and values.dtype == layout.dtype and values.flags.c_contiguous:
+            return values.view(np.uint64)
+        words = np.zeros((n, layout.n_words), np.uint64)
+        room = words.view(layout.dtype)
+        if isinstance(values, np.ndarray):
+            room[:, :c] = values
+        else:
+            for k, column in enumerate(values):
+                room[:, k] = column
+        if self.absent is not None:
+            bits = np.packbits(self.absent, axis=1)
+            words.view(np.uint8)[:, c * layout.dtype.itemsize :][:, : bits.shape[1]] = bits
+        return words
+
+    @classmethod
+    def from_words(cls, words: Words, layout: Layout) -> Cells:
+        """The cells of rows of words."""
+        c, size = layout.n_cells, layout.dtype.itemsize
+        values = np.ascontiguousarray(words.view(layout.dtype)[:, :c])
+        if not layout.masked:
+            return cls(values)
+        bits = words.view(np.uint8)[:, c * size :][:, : -(-c // 8)]
+        return cls(values, np.unpackbits(bits, axis=1, count=c).astype(bool))
+
+
+class Coder:
+    """Turns chunks of labels of any type into cells, the same label always into the same cell.
+
+    Whole numbers stand for themselves; all other labels are numbered from `TEXT` on, in the order in which they come.
+    """
+
+    def __init__(self, missing: int | None = None) -> None:
+        self.missing = missing
+        self.names: list[str] = []
+        self.texts: list[dict[Any, int]] = []
+
+    def cells(self, chunk: Any) -> Cells:
+        """Cells of a chunk: anything that `Pool.from_labels` takes."""
+        if isinstance(chunk, np.ndarray) and chunk.ndim == 2 and chunk.dtype.kind in "iu" and self.missing is None:
+            self.expect([f"source {k}" for k in range(chunk.shape[1])])
+            return Cells(_signed(chunk))
+        columns, names, _ = encode(as_columns(chunk), self.missing)
+        self.expect(names)
+        values, masks = [], []
+        for texts, column in zip(self.texts, columns):
+            absent = None if column.missing is None else column.cells == column.missing
+            values.append(_numbered(texts, column, absent))
+            masks.append(np.zeros(column.cells.size, bool) if absent is None else absent)
+        absent = np.stack(masks, axis=1)
+        return Cells(values, absent if absent.any() else None)
+
+    def expect(self, names: list[str]) -> None:
+        """Take the columns of the first chunk as those of all."""
+        if not self.names:
+            self.names, self.texts = names, [{} for _ in names]
+        if names != self.names:
+            raise InputError(f"all chunks must have the columns {self.names}; one has {names}.")
+
+
+def as_columns(chunk: Any) -> Any:
+    """Arrow and polars chunks as NumPy columns, numbers with gaps masked; others as they are."""
+    if hasattr(chunk, "to_arrow"):
+        chunk = chunk.to_arrow()
+    if hasattr(chunk, "column_names") and hasattr(chunk, "schema"):
+        return {name: arrow_column(chunk.column(name)) for name in chunk.column_names}
+    if hasattr(chunk, "schema") and hasattr(chunk, "column"):
+        return {name: arrow_column(chunk.column(name)) for name in chunk.schema.names}
+    return chunk
+
+
+def _numbered(texts: dict[Any, int], column: Column, absent: BoolArray | None) -> NDArray[Any]:
+    """One column as whole numbers, 0 where it was not seen."""
+    if column.labels is None:
+        values = _signed(column.cells)
+    else:
+        codes = [label if _is_whole(label) else TEXT + texts.setdefault(label, len(texts)) for label in column.labels]
+        numbers = np.array([*codes, 0], dtype=np.int64)
+        values = numbers.astype(np.result_type(*map(np.min_scalar_type, (numbers.min(), numbers.max()))))[column.cells]
+    if texts and values.size and values.min() < TEXT + len(texts) and _clash(values, column, len(texts)):
+        raise InputError(f"labels from {TEXT} to {TEXT + len(texts)} are reserved where a column holds text too.")
+    if absent is not None and absent.any():
+        values = np.where(absent, values.dtype.type(0), values)
+    return values
+
+
+def _is_whole(label: Any) -> bool:
+    """Whether a label is a whole number, which stands for itself."""
+    return isinstance(label, (int, np.integer)) and not isinstance(label, bool)
+
+
+def _clash(values: NDArray[Any], column: Column, n_texts: int) -> bool:
+    """Whether a label that is a number lies where text is numbered."""
+    numbers = values if column.labels is None else [label for label in column.labels if _is_whole(label)]
+    return any(TEXT <= number < TEXT + n_texts for number in np.unique(np.asarray(numbers, dtype=np.int64)).tolist())
+
+
+def _signed(cells: NDArray[Any]) -> NDArray[Any]:
+    """Integers that can be promoted together: 64 unsigned bits have no common type with signed ones."""
+    if cells.dtype != np.uint64:
+        return cells
+    if cells.size and int(cells.max()) >= 2**63:
+        raise InputError(f"labels must be below 2**63; found {cells.max()}.")
+    return cells.astype(np.int64)

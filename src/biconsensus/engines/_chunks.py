@@ -1,0 +1,174 @@
+"""Chunks of label tables that need not fit into memory: Parquet, NPY, Arrow, polars, or any iterable of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biconsensus.errors import FileFormatError, InputTypeError, MissingDependencyError, UnknownNameError
+from biconsensus.pool.io._arrays import arrow_column, read_array
+
+ROWS = 1 << 20
+"""Elements in a chunk."""
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """A label table that is read piece by piece, as often as needed."""
+
+    read: Callable[[], Iterator[Any]]
+    """Starts a pass over the labels."""
+    n_rows: int | None = None
+    read_ids: Callable[[], Iterator[NDArray[Any]]] | None = None
+    """Starts a pass over the identifiers."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Chunks of labels."""
+        return self.read()
+
+    def ids(self) -> NDArray[Any] | None:
+        """All identifiers at once."""
+        return None if self.read_ids is None else np.concatenate(list(self.read_ids()))
+
+
+def is_streamed(source: Any) -> bool:
+    """Whether a table is of a kind that is read in chunks: a path, an Arrow or polars table, an iterator.
+
+    Examples
+    --------
+    >>> is_streamed("labels.parquet"), is_streamed(iter([])), is_streamed([[0, 1]])
+    (True, True, False)
+    """
+    return isinstance(source, (str, Path, Chunks, Iterator)) or _module(source) in OPENERS
+
+
+def open_chunks(source: Any, id_column: str | None = None) -> Chunks:
+    """Chunks of anything that is read in chunks.
+
+    Parameters
+    ----------
+    source : str, Path, Arrow table, batch reader or dataset, polars frame, NPY memory map, or iterable of tables
+        One row an element, one column a grouping. A folder holds Parquet files, read in the order of their names.
+    id_column : str, optional
+        Column of identifiers, which are no labels. By default a first column named "id", or an index that pandas wrote.
+
+    Examples
+    --------
+    >>> [chunk.shape for chunk in open_chunks(np.zeros((5, 2), np.int8))]
+    [(5, 2)]
+    """
+    if isinstance(source, Chunks):
+        return source
+    if isinstance(source, (str, Path)):
+        return _open_path(Path(source), id_column)
+    if isinstance(source, np.ndarray):
+        return Chunks(lambda: _slices(source), len(source))
+    if _module(source) in OPENERS:
+        return OPENERS[_module(source)](source, id_column)
+    if isinstance(source, Iterable):
+        return Chunks(lambda: iter(source))
+    raise InputTypeError(f"labels cannot be read in chunks from {type(source).__name__}; give a path or an iterable.")
+
+
+def _module(source: Any) -> str:
+    """The package that a value comes from."""
+    return type(source).__module__.partition(".")[0]
+
+
+def _slices(table: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Rows of an array, some at a time."""
+    for start in range(0, len(table), ROWS):
+        yield table[start : start + ROWS]
+
+
+def _open_path(path: Path, id_column: str | None) -> Chunks:
+    """A file by its ending, or a folder of Parquet files."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}; check the path.")
+    if path.suffix.lower() == ".npy":
+        table = read_array(path, "labels")
+        return Chunks(lambda: _slices(table), len(table))
+    if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
+        return _open_dataset(_dataset(path), id_column)
+    from biconsensus.pool.io import read_labels
+
+    read = read_labels(path, id_column)
+    ids = read.ids
+    return Chunks(lambda: iter([read.columns]), None, None if ids is None else lambda: iter([ids]))
+
+
+def _dataset(path: Path) -> Any:
+    """Arrow dataset of a file or folder."""
+    try:
+        import pyarrow as pa
+        from pyarrow import dataset
+    except ImportError:
+        raise MissingDependencyError.of("pyarrow", "tables") from None
+    files: Any = path
+    if path.is_dir():
+        files = [str(file) for file in sorted(path.glob("*.parquet"))]
+        if not files:
+            raise FileFormatError(f"{path}: the folder holds no file that ends in .parquet.")
+    try:
+        return dataset.dataset(files, format="parquet")
+    except (pa.ArrowException, OSError) as error:
+        raise FileFormatError(f"{path}: cannot be read as Parquet: {error}") from None
+
+
+def _open_dataset(table: Any, id_column: str | None) -> Chunks:
+    """Batches of an Arrow dataset, in the order of its rows."""
+    labels, key = _split_names(table.schema.names, id_column)
+
+    def batches(columns: list[str]) -> Iterator[Any]:
+        scanner = table.scanner(columns=columns, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
+        return (batch for batch in scanner.to_batches() if batch.num_rows)
+
+    ids = None if key is None else lambda: (arrow_column(batch.column(0)) for batch in batches([key]))
+    return Chunks(lambda: batches(labels), table.count_rows(), ids)
+
+
+def _open_arrow(table: Any, id_column: str | None) -> Chunks:
+    """An Arrow table, dataset or reader of batches."""
+    if hasattr(table, "scanner"):
+        return _open_dataset(table, id_column)
+    if hasattr(table, "read_next_batch"):
+        labels, _ = _split_names(table.schema.names, id_column)
+        return Chunks(lambda: (batch.select(labels) for batch in table if batch.num_rows))
+    labels, key = _split_names(table.schema.names, id_column)
+    ids = None if key is None else lambda: iter([arrow_column(table.column(key))])
+    picked = table.select(labels)
+    return Chunks(lambda: iter(_batches(picked)), table.num_rows, ids)
+
+
+def _batches(table: Any) -> list[Any]:
+    """Batches of a table; a batch is its own."""
+    return list(table.to_batches(max_chunksize=ROWS)) if hasattr(table, "to_batches") else [table]
+
+
+def _open_polars(frame: Any, id_column: str | None) -> Chunks:
+    """A polars frame; a lazy one is collected by its streaming engine."""
+    if hasattr(frame, "collect"):
+        frame = frame.collect(engine="streaming")
+    labels, key = _split_names(frame.columns, id_column)
+    ids = None if key is None else lambda: iter([frame[key].to_numpy()])
+    return Chunks(lambda: frame.select(labels).iter_slices(ROWS), frame.height, ids)
+
+
+def _split_names(names: list[str], id_column: str | None) -> tuple[list[str], str | None]:
+    """Names of the label columns, and that of the identifiers: a first column "id", or the index of pandas, is one."""
+    if id_column is None and names and names[0].lower() in ("id", ""):
+        id_column = names[0]
+    if id_column is None and "__index_level_0__" in names:
+        id_column = "__index_level_0__"
+    if id_column is not None and id_column not in names:
+        raise UnknownNameError.of("id column", id_column, names)
+    return [name for name in names if name != id_column], id_column
+
+
+OPENERS: dict[str, Callable[[Any, str | None], Chunks]] = {"pyarrow": _open_arrow, "polars": _open_polars}
+"""How the tables of other packages are opened."""

@@ -1,0 +1,132 @@
+"""DaskConsensus: the consensus of a table in partitions, its labels still there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from biconsensus.engines._counted import CountedPool
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.result._consensus import Bicluster, Consensus
+
+
+@dataclass(frozen=True, repr=False)
+class DaskConsensus(Consensus):
+    """Groups of the elements of a distributed table.
+
+    `labels` and `backing` are Dask arrays and `to_frame()` a Dask data frame, made when they are asked for. What needs
+    all elements at once (`membership`, `biclusters`, `save`, the report) gathers them first: four bytes an element.
+    """
+
+    rows: Any = None
+    """(m,) Dask array: the distinct row of each element."""
+    parts: tuple[Any, ...] = ()
+    """The partitions of the table."""
+    sizes: tuple[int, ...] = ()
+    """Elements in each of them."""
+
+    @cached_property
+    def of_rows(self) -> Consensus:
+        """The same groups over the distinct rows, one element for each."""
+        return Consensus(**{f.name: getattr(self, f.name) for f in fields(Consensus)})
+
+    @property
+    def labels(self) -> Any:
+        """(m,) Dask array of int: the group of each element, -1 for none."""
+        return self._spread(self.of_rows.labels)
+
+    @property
+    def backing(self) -> Any:
+        """(m,) Dask array in [0, 1]: share of the candidates behind its group that hold the element."""
+        return self._spread(self.of_rows.backing)
+
+    def _spread(self, values: NDArray[Any]) -> Any:
+        """Values of distinct rows given to their elements, lazily."""
+        return self.rows.map_blocks(_values_at, values, dtype=values.dtype)
+
+    @property
+    def _sizes_of_rows(self) -> IntArray:
+        """(k,) elements of each distinct row of the table."""
+        assert isinstance(self.pool, CountedPool)
+        return self.pool.elements
+
+    def gather(self) -> Consensus:
+        """The consensus as on one machine, with the row of every element in memory."""
+        rows = np.asarray(self.rows.compute())
+        pool = Pool(**{f.name: getattr(self.pool, f.name) for f in fields(Pool)} | {"inverse": self.pool.inverse[rows]})
+        same = self.row_of is self.pool.inverse
+        own = {f.name: getattr(self, f.name) for f in fields(Consensus)}
+        return Consensus(**own | {"pool": pool, "row_of": pool.inverse if same else self.row_of[rows]})
+
+    def to_frame(self) -> Any:
+        """Dask data frame of label and backing, with the index of the table where it has one."""
+        import pandas as pd
+        from dask import dataframe
+        from dask.delayed import delayed
+
+        starts = np.cumsum([0, *self.sizes])
+        meta = pd.DataFrame({"label": np.zeros(0, np.int64), "backing": np.zeros(0)})
+        label, backing = self.labels.to_delayed().ravel(), self.backing.to_delayed().ravel()
+        pieces = [delayed(_frame)(*piece) for piece in zip(self.parts, label, backing, starts)]
+        return dataframe.from_delayed(pieces, meta=meta, verify_meta=False)
+
+    @cached_property
+    def membership(self) -> csr_array:
+        """(m, T) sparse bool: all groups of each element, gathered."""
+        return self.gather().membership
+
+    @cached_property
+    def biclusters(self) -> list[Bicluster]:
+        """The bi-clusters with their elements, gathered."""
+        return self.gather().biclusters
+
+    @property
+    def indicators(self) -> tuple[BoolArray, BoolArray]:
+        """(T, m) and (T, n) masks, gathered."""
+        return self.gather().indicators
+
+    def soft_membership(self) -> FloatArray:
+        """(m, T) share of backing of every element in every group, gathered."""
+        return self.gather().soft_membership()
+
+    def compare(self, other: Consensus) -> dict[str, float]:
+        """Agreement of two results on the same elements, gathered."""
+        return self.gather().compare(other.gather() if isinstance(other, DaskConsensus) else other)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file, gathered."""
+        self.gather().save(path)
+
+    def write_report(self, path: str | Path, **options: Any) -> None:
+        """Write the HTML report, gathered."""
+        self.gather().write_report(path, **options)
+
+    def __repr__(self) -> str:
+        """One line: how many groups, of how many elements."""
+        m, n = self.pool.shape
+        left = m - int(self._sizes_of_rows[self.of_rows.labels >= 0].sum())
+        return f"DaskConsensus({len(self)} groups of {m} elements from {n} candidates, {left} left over)"
+
+    def _repr_html_(self) -> str:
+        """Small table for notebooks, gathered."""
+        return self.gather()._repr_html_()
+
+
+def _values_at(rows: NDArray[np.int32], values: NDArray[Any]) -> NDArray[Any]:
+    """Value of the row of each element."""
+    return np.take(values, rows)
+
+
+def _frame(part: Any, labels: NDArray[Any], backing: NDArray[Any], start: int) -> Any:
+    """Label and backing of one partition as a data frame."""
+    import pandas as pd
+
+    index = part.index if hasattr(part, "index") else pd.RangeIndex(start, start + len(part))
+    return pd.DataFrame({"label": labels, "backing": backing}, index=index)

@@ -1,0 +1,235 @@
+"""Networks of every common form, read into one: a symmetric adjacency and the user's node names.
+
+What happens to the special cases, the same for every form:
+
+* **Self-loops** are left out: they do not say with whom a node belongs.
+* **Parallel edges** become one whose weight is the sum. Weights of zero are no edge.
+* **Isolated nodes** stay, and end in no community (-1).
+* **Negative, infinite or missing weights** are an error that names the first such edge.
+* **Directed networks** lose their direction: the weights of the two directions add up. A matrix that is not symmetric
+  counts as directed; one that is symmetric lists every edge twice, and each counts once.
+* **Disconnected networks** work; a community never has to be connected to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, issparse
+
+from biconsensus.errors import InputError, InputTypeError
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+__all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An undirected weighted network without self-loops.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs._graph import read_graph
+    >>> graph = read_graph([("a", "b"), ("b", "c"), ("a", "b")])
+    >>> graph.names, graph.n_edges
+    (['a', 'b', 'c'], 2)
+    >>> graph.adjacency.toarray()[0]
+    array([0., 2., 0.])
+    """
+
+    adjacency: csr_array
+    """(m, m) symmetric float64 weights, zero diagonal, sorted indices."""
+    names: list[Hashable]
+    """The user's name of each of the m nodes."""
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes (m)."""
+        return len(self.names)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of distinct edges."""
+        return int(self.adjacency.nnz // 2)
+
+    @cached_property
+    def degrees(self) -> FloatArray:
+        """(m,) sum of the weights at each node."""
+        return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64).ravel()
+
+    @property
+    def isolated(self) -> BoolArray:
+        """(m,) nodes without an edge."""
+        return np.asarray(np.diff(self.adjacency.indptr) == 0, dtype=bool)
+
+    @cached_property
+    def index(self) -> dict[Hashable, int]:
+        """The position of each name."""
+        return {name: i for i, name in enumerate(self.names)}
+
+    def edges(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """Both ends (e,) and the weight (e,) of each edge, every edge once."""
+        rows = np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
+        once = rows < self.adjacency.indices
+        return rows[once], self.adjacency.indices[once].astype(np.int64), self.adjacency.data[once]
+
+    def subgraph(self, nodes: IntArray) -> Graph:
+        """The network between some of the nodes."""
+        return Graph(csr_array(self.adjacency[nodes][:, nodes]), [self.names[i] for i in nodes])
+
+    def positions(self, names: Iterable[Hashable], argument: str) -> list[int]:
+        """Positions of some names; an error names `argument` and the first unknown name."""
+        found = list(names)
+        for name in found:
+            if name not in self.index:
+                raise InputError(
+                    f"{argument}: {name!r} is no node of the network; its nodes are e.g. {self.names[:5]!r}"
+                )
+        return [self.index[name] for name in found]
+
+
+def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hashable] | None = None) -> Graph:
+    """Read a network of any supported form.
+
+    Parameters
+    ----------
+    data : Graph, networkx graph, igraph graph, (m, m) sparse or dense adjacency, edge list, or path
+        An edge list is an iterable of ``(u, v)`` or ``(u, v, weight)``, or an (e, 2) or (e, 3) table. A path is a
+        file in GML, GraphML, Pajek or edge-list form, told by its suffix.
+    weight : str or None
+        Edge attribute with the weights; an edge without it weighs 1. None: every edge weighs 1.
+    nodes : sequence of m names, optional
+        Names for the rows of a matrix; for an edge list all nodes, also those without an edge.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biconsensus.graphs._graph import read_graph
+    >>> read_graph(np.array([[0, 1], [1, 0]]), nodes=["left", "right"]).n_edges
+    1
+    """
+    from biconsensus.graphs._files import read_graph_file
+    from biconsensus.graphs._objects import from_igraph, from_networkx
+
+    if isinstance(data, Graph):
+        return data
+    if isinstance(data, (str, Path)):
+        return read_graph_file(Path(data), weight)
+    if hasattr(data, "edges") and hasattr(data, "adj") and hasattr(data, "is_directed"):
+        return from_networkx(data, weight)
+    if hasattr(data, "get_edgelist"):
+        return from_igraph(data, weight)
+    if issparse(data) or _square(data):
+        return from_matrix(data, nodes)
+    return from_edge_list(data, nodes)
+
+
+def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None) -> Graph:
+    """Read an (m, m) adjacency; one that is not symmetric counts as directed."""
+    given = coo_array(matrix)
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise InputError(f"graph: an adjacency must be square, received shape {given.shape}")
+    listed: list[Hashable] = list(range(given.shape[0]) if names is None else names)
+    if len(listed) != given.shape[0]:
+        raise InputError(f"nodes: {len(listed)} names for an adjacency of {given.shape[0]} nodes; give one for each")
+    weights = _check_weights(given.data, given.row, given.col, listed)
+    square = csr_array(coo_array((weights, (given.row, given.col)), shape=given.shape))
+    difference = abs(square - square.T)
+    symmetric = difference.nnz == 0 or float(difference.max()) <= 1e-12 * float(square.max())
+    return _finish(square, listed, twice=symmetric)
+
+
+def from_edge_list(edges: Iterable[Any], nodes: Sequence[Hashable] | None = None) -> Graph:
+    """Read pairs or triples; names in order of first appearance."""
+    if isinstance(edges, Mapping) or not isinstance(edges, Iterable):
+        raise InputTypeError(
+            f"graph: received {type(edges).__name__}; allowed are a networkx or igraph graph, an (m, m) adjacency, "
+            "an edge list of (u, v) or (u, v, weight), or the path of a GML, GraphML, Pajek or edge-list file"
+        )
+    rows = np.asarray(edges).tolist() if hasattr(edges, "__array__") else list(edges)
+    index: dict[Hashable, int] = {name: i for i, name in enumerate(nodes or ())}
+    ends, weights, closed = np.empty((len(rows), 2), dtype=np.int64), np.ones(len(rows)), nodes is not None
+    for k, row in enumerate(rows):
+        if not isinstance(row, (tuple, list)) or len(row) not in (2, 3):
+            raise InputError(f"graph: edge {k} is {row!r}; an edge is (u, v) or (u, v, weight)")
+        for side, name in enumerate(row[:2]):
+            if closed and name not in index:
+                raise InputError(f"graph: edge {k} has the node {name!r}, which is not in nodes")
+            ends[k, side] = index.setdefault(name, len(index))
+        if len(row) == 3:
+            weights[k] = edge_weight(row[2], k)
+    return from_ends(ends[:, 0], ends[:, 1], weights, list(index))
+
+
+def from_ends(sources: IntArray, targets: IntArray, weights: FloatArray, names: list[Hashable]) -> Graph:
+    """Build a graph from the positions of both ends of every edge."""
+    checked = _check_weights(weights, sources, targets, names)
+    square = csr_array(coo_array((checked, (sources, targets)), shape=(len(names), len(names))))
+    return _finish(square, names, twice=False)
+
+
+def union_nodes(graphs: Sequence[Graph]) -> tuple[list[Hashable], list[IntArray]]:
+    """All names of several graphs in order of first appearance, and where each graph's nodes stand among them."""
+    index: dict[Hashable, int] = {}
+    places = [
+        np.array([index.setdefault(name, len(index)) for name in graph.names], dtype=np.int64) for graph in graphs
+    ]
+    return list(index), places
+
+
+def sum_of_graphs(graphs: Sequence[Graph], names: list[Hashable], places: Sequence[IntArray]) -> Graph:
+    """One graph over all names whose weights are the sums."""
+    total = csr_array((len(names), len(names)), dtype=np.float64)
+    for graph, place in zip(graphs, places):
+        entries = graph.adjacency.tocoo()
+        total = total + coo_array((entries.data, (place[entries.row], place[entries.col])), shape=total.shape).tocsr()
+    total.sort_indices()
+    return Graph(csr_array(total), names)
+
+
+def _finish(square: csr_array, names: list[Hashable], twice: bool) -> Graph:
+    """Add the two directions up (unless every edge is listed twice), drop loops and zeros."""
+    if not names:
+        raise InputError("graph: the network has no nodes; at least one is needed")
+    both = coo_array(square if twice else square + square.T)
+    keep = (both.row != both.col) & (both.data != 0)
+    adjacency = csr_array(coo_array((both.data[keep], (both.row[keep], both.col[keep])), shape=both.shape))
+    adjacency.sum_duplicates()
+    return Graph(adjacency, names)
+
+
+def _check_weights(weights: Any, sources: Any, targets: Any, names: Sequence[Hashable]) -> FloatArray:
+    """(e,) float64 weights, all finite and not negative."""
+    values = np.asarray(weights, dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    if bad.size:
+        u, v = names[int(sources[bad[0]])], names[int(targets[bad[0]])]
+        raise InputError(
+            f"graph: {bad.size} edges have a negative or non-finite weight, the first {float(values[bad[0]])} between "
+            f"{u!r} and {v!r}; weights must be finite and at least 0: leave such edges out, or shift the weights"
+        )
+    return values
+
+
+def edge_weight(value: Any, edge: int) -> float:
+    """A weight as float; an error says which edge."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"graph: edge {edge} has the weight {value!r}; a weight is a number") from None
+
+
+def _square(data: Any) -> bool:
+    """Whether this is a dense square matrix rather than a table of edges (a 2 x 2 or 3 x 3 array is a matrix)."""
+    if not isinstance(data, np.ndarray) or data.dtype.kind not in "buif" or data.ndim != 2:
+        return False
+    return bool(data.shape[0] == data.shape[1])

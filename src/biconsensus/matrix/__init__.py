@@ -1,0 +1,1 @@
+"""What a solver sees: distinct rows and columns with multiplicities, weights and masks."""

@@ -1,0 +1,91 @@
+"""How far the candidates behind each group hold each row of a pool; sparse, so that thousands of groups are cheap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.protocols import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from biconsensus.pool._pool import Pool
+
+
+def weights_behind(candidates: Sequence[IntArray], weights: FloatArray) -> csr_array:
+    """(n, T) weight of each candidate in the group that it backs, from the candidates of each group."""
+    behind = np.concatenate([*candidates, np.zeros(0, np.int64)])
+    group = np.repeat(np.arange(len(candidates)), [part.size for part in candidates])
+    return csr_array((weights[behind], (behind, group)), shape=(weights.size, len(candidates)))
+
+
+def held_weight(rows: csr_array, behind: csr_array) -> csr_array:
+    """(r, T) weight of the candidates behind each group that hold each distinct row (r, n)."""
+    held = csr_array(rows.astype(np.float64) @ behind)
+    held.eliminate_zeros()
+    return held
+
+
+def held_share(pool: Pool, behind: csr_array) -> csr_array:
+    """(r, T) of the candidates behind each group that saw a distinct row, the share of weight that holds it."""
+    held = held_weight(pool.rows, behind)
+    asked = behind.sum(axis=0)[held.indices]
+    if pool.unseen is not None and pool.view_of is not None:
+        by_view = summed(behind, pool.view_of, pool.unseen.shape[1])
+        asked = asked - values_at(pool.unseen.astype(np.float64) @ by_view, stored_rows(held), held.indices)
+    # real values are degrees of membership; above 1 they are taken relative to the largest one
+    top = 1.0 if pool.binary else float(pool.rows.data.max(initial=1.0))
+    held.data = np.divide(held.data / top, asked, out=np.zeros(asked.size), where=asked > 0)
+    return held
+
+
+def summed(behind: csr_array, part_of: IntArray, n_parts: int) -> csr_array:
+    """(n_parts, T) sums over the candidates of each part: a view, or a source."""
+    n = part_of.size
+    parts = csr_array((np.ones(n), (part_of, np.arange(n))), shape=(n_parts, n))
+    return csr_array(parts @ behind)
+
+
+def values_at(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArray:
+    """(k,) values at pairs of a row and a column, 0 where nothing is stored."""
+    if rows.size == 0:  # for which SciPy gives a matrix
+        return np.zeros(0)
+    matrix.sort_indices()
+    return np.asarray(matrix[rows, columns])
+
+
+def stored_rows(matrix: csr_array) -> IntArray:
+    """(nnz,) the row of each stored value."""
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+
+
+def first_in_rows(matrix: csr_array) -> IntArray:
+    """(r,) column of the first stored value of each row, -1 where nothing is stored."""
+    found = np.full(matrix.shape[0], -1, np.int64)
+    filled = np.diff(matrix.indptr) > 0
+    found[filled] = matrix.indices[matrix.indptr[:-1][filled]]
+    return found
+
+
+def largest_in_rows(matrix: csr_array) -> IntArray:
+    """(r,) column of the largest stored value of each row, the first of equal ones; -1 where nothing is stored."""
+    return top_in_rows(matrix)[0]
+
+
+def top_in_rows(matrix: csr_array) -> tuple[IntArray, FloatArray]:
+    """(r,) and (r,) column of the largest stored value of each row, the first of equal ones, and that value.
+
+    Where nothing is stored, they are -1 and minus infinity.
+    """
+    column, top = np.full(matrix.shape[0], -1, np.int64), np.full(matrix.shape[0], -np.inf)
+    stored = np.diff(matrix.indptr)
+    filled = np.flatnonzero(stored)
+    if filled.size:
+        begin = matrix.indptr[filled]
+        top[filled] = np.maximum.reduceat(matrix.data, begin)
+        # of the columns at the top, the first; the others are put behind all of them
+        others = matrix.data < np.repeat(top[filled], stored[filled])
+        column[filled] = np.minimum.reduceat(matrix.indices + others * np.int64(matrix.shape[1]), begin)
+    return column, top

@@ -1,0 +1,1 @@
+"""What was said: the candidate groups of the elements, and where each of them came from."""

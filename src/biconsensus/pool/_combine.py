@@ -1,0 +1,158 @@
+"""Pools from pools: parts of one, sums of two, elements tied together."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array, hstack, vstack
+
+from biconsensus._checks import check_indices
+from biconsensus.errors import InputError
+from biconsensus.pool._build import joined_sets
+from biconsensus.pool._distinct import group_rows, group_table
+from biconsensus.protocols import IntArray
+
+if TYPE_CHECKING:
+    from biconsensus.pool._pool import Pool
+
+logger = logging.getLogger("biconsensus")
+
+
+def select(pool: Pool, elements: Any, candidates: Any, sources: Any) -> Pool:
+    """Pool of some elements, candidates and sources."""
+    n_elements = pool.shape[0]
+    if sources is not None:
+        pool = _of_sources(pool, check_indices("sources", sources, len(pool.sources)))
+    if candidates is not None:
+        pool = _of_candidates(pool, check_indices("candidates", candidates, pool.shape[1]))
+    if elements is not None:
+        pool = _of_elements(pool, check_indices("elements", elements, n_elements))
+    return pool
+
+
+def clean(pool: Pool, trivial_share: float) -> Pool:
+    """Pool without the candidates that are empty or hold at least this share of what their source saw."""
+    sizes, seen = pool.sizes, pool.seen_sizes
+    drop = (sizes >= trivial_share * seen) | (sizes == 0)
+    reasons = tuple(
+        (pool.names[j], "empty" if sizes[j] == 0 else f"trivial: holds {sizes[j]} of {seen[j]}")
+        for j in np.flatnonzero(drop)
+    )
+    if drop.all():
+        raise InputError(f"nothing is left of the pool: all {drop.size} candidates are empty or trivial.")
+    for name, reason in reasons:
+        logger.info("left out candidate %r: %s", name, reason)
+    return replace(_of_candidates(pool, np.flatnonzero(~drop)), left_out=pool.left_out + reasons) if reasons else pool
+
+
+def _of_sources(pool: Pool, kept: IntArray) -> Pool:
+    """Candidates of the given sources, which are renumbered."""
+    part = _of_candidates(pool, np.flatnonzero(np.isin(pool.source_of, kept)))
+    number = np.full(len(pool.sources), -1, np.int64)
+    number[kept] = np.arange(kept.size)
+    return replace(part, source_of=number[part.source_of], sources=tuple(pool.sources[k] for k in kept))
+
+
+def _of_candidates(pool: Pool, kept: IntArray) -> Pool:
+    """The given candidates."""
+    part = replace(
+        pool,
+        rows=csr_array(pool.rows[:, kept]),
+        source_of=pool.source_of[kept],
+        weights=pool.weights[kept],
+        names=tuple(pool.names[j] for j in kept),
+        **_views_of(pool, kept),
+    )
+    return _regrouped(part)
+
+
+def _views_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
+    """Fields for the views that the given candidates still need."""
+    if pool.unseen is None or pool.view_of is None:
+        return {}
+    used, view_of = np.unique(pool.view_of[kept], return_inverse=True)
+    unseen = csr_array(pool.unseen[:, used])
+    return {"unseen": unseen, "view_of": view_of} if unseen.nnz else {"unseen": None, "view_of": None}
+
+
+def merged_views(pool: Pool) -> tuple[IntArray, csr_array | None]:
+    """View of each candidate and what each view did not see, identical views merged."""
+    if pool.unseen is None or pool.view_of is None:
+        return np.zeros(pool.shape[1], np.int64), None
+    first, merged = group_rows(csr_array(pool.unseen.T))
+    return merged[pool.view_of].astype(np.int64), csr_array(pool.unseen[:, first])
+
+
+def _of_elements(pool: Pool, kept: IntArray) -> Pool:
+    """The given elements."""
+    ids = None if pool.ids is None else pool.ids[kept]
+    return _regrouped(replace(pool, inverse=pool.inverse[kept], ids=ids))
+
+
+def _regrouped(pool: Pool) -> Pool:
+    """Merge rows that have become equal and drop those without elements, in order of appearance."""
+    view = None
+    if pool.unseen is not None:
+        view = group_rows(csr_array(pool.unseen.astype(np.uint8)))[1].astype(np.int64)
+    merged = group_rows(pool.rows, view)[1]
+    first, inverse = group_table([merged[pool.inverse]])
+    kept = pool.inverse[first]
+    unseen = None if pool.unseen is None else csr_array(pool.unseen[kept])
+    return replace(pool, rows=csr_array(pool.rows[kept]), inverse=inverse, unseen=unseen)
+
+
+def add(left: Pool, right: Pool) -> Pool:
+    """Candidates of both pools over the same elements."""
+    if left.shape[0] != right.shape[0]:
+        raise InputError(f"pools must have the same elements; they have {left.shape[0]} and {right.shape[0]}.")
+    if left.ids is not None and right.ids is not None and not np.array_equal(left.ids, right.ids):
+        raise InputError("pools must have the same elements in the same order; their ids differ.")
+    first, inverse = group_table([left.inverse, right.inverse])
+    parts = [(left, left.inverse[first]), (right, right.inverse[first])]
+    unseen, view_of = _side_by_side(parts)
+    return replace(
+        left,
+        rows=csr_array(hstack([pool.rows[rows] for pool, rows in parts], format="csr")),
+        inverse=inverse,
+        source_of=np.concatenate([left.source_of, right.source_of + len(left.sources)]),
+        sources=left.sources + right.sources,
+        weights=np.concatenate([left.weights, right.weights]),
+        names=left.names + right.names,
+        unseen=unseen,
+        view_of=view_of,
+        ids=left.ids if left.ids is not None else right.ids,
+        left_out=left.left_out + right.left_out,
+    )
+
+
+def _side_by_side(parts: list[tuple[Pool, IntArray]]) -> tuple[csr_array | None, IntArray | None]:
+    """Views of pools next to each other; a pool that saw everything has one view with nothing unseen."""
+    if all(pool.unseen is None for pool, _ in parts):
+        return None, None
+    hidden, views, shift = [], [], 0
+    for pool, rows in parts:
+        blank = csr_array((rows.size, 1), dtype=bool)
+        hidden.append(blank if pool.unseen is None else pool.unseen[rows])
+        own = np.zeros(pool.shape[1], np.int64) if pool.view_of is None else pool.view_of
+        views.append(own + shift)
+        shift += hidden[-1].shape[1]
+    return csr_array(hstack(hidden, format="csr")), np.concatenate(views)
+
+
+def join(pool: Pool, together: Iterable[Iterable[int]]) -> Pool:
+    """Give elements that must share a group the disjunction (maximum) of their rows."""
+    inverse = pool.inverse.astype(np.int64)
+    rows, unseen = [pool.rows], [pool.unseen]
+    for elements in joined_sets(together, pool.shape[0]):
+        distinct = np.unique(pool.inverse[elements])
+        inverse[elements] = sum(part.shape[0] for part in rows)
+        rows.append(csr_array(pool.rows[distinct].max(axis=0).reshape(1, -1)).astype(pool.rows.dtype))
+        if pool.unseen is not None:
+            hidden = pool.unseen[distinct].astype(np.int64).sum(axis=0) == distinct.size
+            unseen.append(csr_array(hidden.reshape(1, -1)))
+    stacked = None if pool.unseen is None else csr_array(vstack(unseen, format="csr"))
+    return _regrouped(replace(pool, rows=csr_array(vstack(rows, format="csr")), inverse=inverse, unseen=stacked))

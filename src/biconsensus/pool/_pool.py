@@ -1,0 +1,250 @@
+"""Pool: the candidate groups, held as distinct rows with multiplicities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from biconsensus._checks import check_not_empty
+from biconsensus.pool import _build as build
+from biconsensus.pool import _combine as combine
+from biconsensus.pool._distinct import count_numbers
+from biconsensus.protocols import FloatArray, IntArray
+
+TRIVIAL_SHARE = 0.9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pool:
+    """The candidate groups of m elements: n candidates, and for each of them where it came from.
+
+    Made by `from_labels`, `from_groups` or `from_matrix`; two pools of the same elements add up.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], ["a", "a", "b", None]])
+    >>> pool.shape
+    (4, 4)
+    >>> pool.names
+    ('source 0: 0', 'source 0: 1', 'source 1: a', 'source 1: b')
+    """
+
+    rows: csr_array
+    """(r, n) distinct rows: ones (uint8) or real values (float64)."""
+    inverse: NDArray[Any]
+    """(m,) the distinct row of each element."""
+    source_of: IntArray
+    """(n,) the source of each candidate."""
+    sources: tuple[build.Provenance, ...]
+    weights: FloatArray
+    """(n,) weight of each candidate."""
+    names: tuple[str, ...]
+    """(n,) name of each candidate."""
+    unseen: csr_array | None = None
+    """(r, v) bool: the distinct rows that each view did not see; None where everything was seen."""
+    view_of: IntArray | None = None
+    """(n,) the view of each candidate."""
+    ids: NDArray[Any] | None = None
+    """(m,) the user's own identifiers of the elements."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Name and reason of the candidates that `clean` left out."""
+
+    def __post_init__(self) -> None:
+        check_not_empty(self.inverse.size, self.rows.shape[1])
+
+    @classmethod
+    def from_labels(
+        cls,
+        labels: Any,
+        weights: Any = None,
+        names: Sequence[str] | None = None,
+        *,
+        missing: int | None = None,
+        ids: Any = None,
+        sources: Sequence[build.Provenance] | None = None,
+    ) -> Pool:
+        """Pool of several groupings, each given by one label per element.
+
+        Parameters
+        ----------
+        labels : (m, c) array, list of c vectors of length m, mapping, or data frame
+            Base labels of any type. The label -1 means "seen, and in no group"; NaN, None or a masked cell means
+            "not seen": that source does not vote on the element.
+        weights : (c,) or (n,) array, optional
+            Weight of each grouping, or of each of its n groups.
+        names : sequence of c str, optional
+            Names of the groupings.
+        missing : int, optional
+            Code that means "not seen" in integer tables.
+        ids : (m,) array, optional
+            Identifiers of the elements; by default the index of a data frame.
+        sources : sequence of c Provenance, optional
+            Algorithm, parameters and seed behind each grouping.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_labels([[0, 0, 1], [5, 5, -1]]).to_matrix().toarray()
+        array([[1., 0., 1.],
+               [1., 0., 1.],
+               [0., 1., 0.]])
+        """
+        return cls(**build.from_labels(labels, weights, names, missing, ids, sources))
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Iterable[Iterable[int]],
+        n_elements: int,
+        weights: Any = None,
+        names: Sequence[str] | None = None,
+        sources: Any = None,
+        seen: Any = None,
+        *,
+        ids: Any = None,
+    ) -> Pool:
+        """Pool of any sets of elements: they may overlap and need not cover everything.
+
+        Parameters
+        ----------
+        groups : iterable of n iterables of int
+            The elements of each candidate.
+        n_elements : int
+            Number of elements (m).
+        weights : (n,) array, optional
+            Weight of each candidate.
+        names : sequence of n str, optional
+            Name of each candidate.
+        sources : (n,) sequence, optional
+            Source of each candidate, any hashable value; by default each candidate is its own source.
+        seen : (m, c) or (m, n) bool array or sparse matrix, or list of c iterables of int, optional
+            What each source (or each candidate) saw; everything by default.
+        ids : (m,) array, optional
+            Identifiers of the elements.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_groups([[0, 1], [1, 2]], n_elements=4).shape
+        (4, 2)
+        """
+        return cls(**build.from_groups(groups, n_elements, weights, names, sources, seen, ids))
+
+    @classmethod
+    def from_matrix(
+        cls,
+        A: Any,
+        weights: Any = None,
+        names: Sequence[str] | None = None,
+        sources: Any = None,
+        seen: Any = None,
+        *,
+        ids: Any = None,
+    ) -> Pool:
+        """Pool of a membership matrix, binary or real.
+
+        Parameters
+        ----------
+        A : (m, n) array or sparse matrix
+            Memberships: bool, or real values that are not negative. A matrix of zeros and ones is binary.
+        weights, names, sources, seen, ids
+            As in `from_groups`.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_matrix([[1, 0], [1, 0], [0, 1]]).counts
+        array([2, 1])
+        """
+        return cls(**build.from_matrix(A, weights, names, sources, seen, ids))
+
+    def __repr__(self) -> str:
+        """One line: elements, candidates, sources."""
+        m, (r, n) = self.inverse.size, self.rows.shape
+        return f"Pool({m} elements in {r} distinct rows, {n} candidates of {len(self.sources)} sources)"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of elements and of candidates (m, n)."""
+        return self.inverse.size, self.rows.shape[1]
+
+    @property
+    def counts(self) -> IntArray:
+        """(r,) number of elements that share each distinct row."""
+        return count_numbers(self.inverse, self.rows.shape[0])
+
+    @property
+    def binary(self) -> bool:
+        """Whether candidates are sets (true) or have real-valued members."""
+        return bool(self.rows.dtype == np.uint8)
+
+    @property
+    def sizes(self) -> IntArray:
+        """(n,) number of elements in each candidate."""
+        return np.asarray(self.counts @ (self.rows != 0).astype(np.int64))
+
+    @property
+    def seen_sizes(self) -> IntArray:
+        """(n,) number of elements that the source of each candidate saw."""
+        m, n = self.shape
+        if self.unseen is None or self.view_of is None:
+            return np.full(n, m, np.int64)
+        return np.asarray(m - (self.counts @ self.unseen.astype(np.int64))[self.view_of])
+
+    def views(self) -> tuple[IntArray, csr_array | None]:
+        """View of each candidate and what each view did not see, identical views merged."""
+        return combine.merged_views(self)
+
+    def to_matrix(self) -> csr_array:
+        """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""
+        return csr_array(self.rows[self.inverse], dtype=np.float64)
+
+    def clean(self) -> Pool:
+        """Leave out candidates that are empty or hold 90% or more of the elements that their source saw.
+
+        What was left out is listed in `left_out` and logged.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> pool = bc.Pool.from_labels([[0, 0, 0, 0], [0, 0, 1, 1]], names=["lump", "halves"]).clean()
+        >>> pool.names, pool.left_out
+        (('halves: 0', 'halves: 1'), (('lump: 0', 'trivial: holds 4 of 4'),))
+        """
+        return combine.clean(self, TRIVIAL_SHARE)
+
+    def select(self, elements: Any = None, candidates: Any = None, sources: Any = None) -> Pool:
+        """Pool of some elements, candidates or sources, by index or mask.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> pool = bc.Pool.from_labels([[0, 0, 1], [0, 1, 1]])
+        >>> pool.select(sources=[1]).shape, pool.select(elements=[0, 2]).shape
+        ((3, 2), (2, 4))
+        """
+        return combine.select(self, elements, candidates, sources)
+
+    def __add__(self, other: Pool) -> Pool:
+        """Candidates of both pools over the same elements."""
+        return combine.add(self, other) if isinstance(other, Pool) else NotImplemented
+
+    def join(self, together: Iterable[Iterable[int]]) -> Pool:
+        """Seeds: elements that must share a group get the disjunction (maximum) of their rows.
+
+        Lists that share an element are joined. A joined row is seen where any of its elements was seen, and every
+        element keeps its own multiplicity.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_labels([[0, 0, 1, 1]]).join([[1, 2]]).to_matrix().toarray()[1]
+        array([1., 1.])
+        """
+        return combine.join(self, together)

@@ -1,0 +1,49 @@
+"""Weight rules for candidates, one a file, by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from biconsensus._checks import check_weights
+from biconsensus.errors import UnknownNameError
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import FloatArray
+
+RULES = {
+    "uniform": "biconsensus.pool.weights._uniform:uniform",
+    "size": "biconsensus.pool.weights._size:by_size",
+    "agreement": "biconsensus.pool.weights._agreement:by_agreement",
+}
+
+
+def weigh(weights: Any, pool: Pool) -> FloatArray:
+    """Weights of the candidates of a pool, by the name of a rule, a callable, or given.
+
+    Parameters
+    ----------
+    weights : str, callable, (n,) array or (c,) array
+        Rule name, function of the pool, or one value for each candidate or each source.
+    pool : Pool
+        The candidates.
+
+    Returns
+    -------
+    (n,) float array
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> weigh("size", pool).round(2)
+    array([0.71, 0.71, 0.58, 1.  ])
+    """
+    if isinstance(weights, str):
+        if weights not in RULES:
+            raise UnknownNameError.of("weight rule", weights, RULES)
+        module, _, name = RULES[weights].partition(":")
+        weights = getattr(import_module(module), name)
+    values = weights(pool) if callable(weights) else weights
+    if len(values) == len(pool.sources):
+        return check_weights(values, len(pool.sources))[pool.source_of]
+    return check_weights(values, pool.shape[1])

@@ -1,0 +1,171 @@
+"""What a pool says about groupings: how fine its sources look, and how a grouping fits, on distinct rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from biconsensus.matrix._coverage import held_weight, largest_in_rows, weights_behind
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.protocols import Block, FloatArray, IntArray
+
+
+def effective_numbers(problem: PreferenceMatrix) -> FloatArray:
+    """Effective number of groups of each source: 1 / P(two elements share a candidate of the source).
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool; sources without a column of positive weight are left out.
+
+    Returns
+    -------
+    (k,) array
+        At least 1; k groups of one size count k.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 2, 3]]))
+    >>> effective_numbers(problem)
+    array([2., 4.])
+    """
+    _, same = _same_source(problem)
+    return np.asarray(1.0 / same[same > 0])
+
+
+def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
+    """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
+    behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+    labels = largest_in_rows(held_weight(problem.entries, behind))
+    for t, block in enumerate(blocks):
+        labels[block.rows] = t
+    return labels
+
+
+def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]:
+    """Recall and precision, above chance, of a grouping against the sources.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool; sources without a column of positive weight are left out.
+    labels : (r,) array of int
+        Group of each row, -1 for none (each such element alone).
+
+    Returns
+    -------
+    recall, precision : float
+        P(same group | same candidate) - P(same group), and P(same candidate | same group) - P(same candidate),
+        averaged over the sources; 0 where there is no group or only one.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1]]))
+    >>> relation(problem, np.array([0, 1]))
+    (0.5, 0.5)
+    """
+    members = members_of(problem, labels)
+    if members.shape[1] == 0:
+        return 0.0, 0.0
+    held: FloatArray = problem.entries.T @ members
+    used, same = _same_source(problem)
+    sizes = members.sum(axis=0) - unseen_by_source(problem, members)[used]
+    total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
+    both = (held**2).sum(axis=1) @ used_backers(problem)[:, used] / total**2
+    grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
+    recall = both / np.maximum(same, 1e-12) - grouped
+    return float(recall.mean()), float((both / grouped - same).mean())
+
+
+def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -> tuple[float, float]:
+    """How much more often elements are together with their own group than with the nearest other one.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool.
+    labels : (r,) array of int
+        Group of each row, -1 for none.
+    weights : (q,) array
+        Weights of the columns in the co-occurrences.
+
+    Returns
+    -------
+    difference, silhouette : float
+        Means over the elements of a - b and of (a - b) / (1 - min(a, b)), with a the co-occurrence with the others of
+        the own group and b the largest with another group; 0 where there are fewer than two groups.
+
+    Notes
+    -----
+    The second is the silhouette for the distance 1 - co-occurrence, on distinct rows and without any pair of them.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1]]))
+    >>> contrast(problem, np.array([0, 1]), problem.weights)
+    (1.0, 1.0)
+    """
+    members = members_of(problem, labels)
+    if members.shape[1] < 2:
+        return 0.0, 0.0
+    sizes = members.sum(axis=0)
+    own = problem.entries @ weights
+    # with everything seen, all rows could be in as many candidates; otherwise in those of the sources that saw them
+    most = np.full(own.size, own.max()) if problem.unseen is None else own
+    inside = np.flatnonzero((labels >= 0) & (own > 0))
+    near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members)) / most[inside, None]
+    place = np.arange(inside.size), labels[inside]
+    a = (near[place] - own[inside] / most[inside]) / np.maximum(sizes[labels[inside]] - 1.0, 1.0)
+    near /= np.maximum(sizes, 1.0)
+    near[place] = -1.0
+    b = near.max(axis=1)
+    share = problem.counts[inside] / problem.counts[inside].sum()
+    return float(share @ (a - b)), float(share @ ((a - b) / np.maximum(1.0 - np.minimum(a, b), 1e-12)))
+
+
+def members_of(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
+    """(r, T) elements of each row in its group."""
+    members = np.zeros((labels.size, int(labels.max(initial=-1)) + 1))
+    inside = labels >= 0
+    members[inside, labels[inside]] = problem.counts[inside]
+    return members
+
+
+def used_backers(problem: PreferenceMatrix) -> FloatArray:
+    """(q, c) sources behind each column that has a weight."""
+    used: FloatArray = problem.backers.astype(np.float64).toarray() * (problem.weights > 0)[:, None]
+    return used
+
+
+def unseen_by_source(problem: PreferenceMatrix, members: Any) -> FloatArray:
+    """(c, k) how much of k row-wise amounts (r, k) each source did not see."""
+    n_sources = problem.backers.shape[1]
+    if problem.unseen is None or problem.view is None:
+        return np.zeros((n_sources, members.shape[1]))
+    lost = problem.unseen.T.astype(np.float64) @ members
+    found: FloatArray = (lost.toarray() if issparse(lost) else lost)[view_of_source(problem)]
+    return found
+
+
+def view_of_source(problem: PreferenceMatrix) -> IntArray:
+    """(c,) the column of `unseen` that says what each source did not see."""
+    view = np.zeros(problem.backers.shape[1], np.int64)
+    if problem.view is not None:
+        owner, source = problem.backers.nonzero()
+        view[source] = problem.view[owner]
+    return view
+
+
+def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:
+    """The sources in use, and for each the probability that two elements it saw share one of its candidates."""
+    backers = used_backers(problem)
+    used = np.flatnonzero(backers.any(axis=0))
+    sizes = problem.counts @ problem.entries.astype(np.float64)
+    total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
+    return used, (sizes**2) @ backers[:, used] / np.maximum(total, 1.0) ** 2

@@ -1,0 +1,220 @@
+"""Fill the template and write the page as one file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.plots._overlaps import Overlaps
+from biconsensus.plots._palette import COLORS, OUTLIER
+from biconsensus.report import _data as data
+from biconsensus.report._path import size_path
+from biconsensus.report._views import FittedModels, domain_view
+
+if TYPE_CHECKING:
+    from biconsensus.result._consensus import Consensus
+
+SCRIPTS = ("base.js", "table.js", "charts.js", "page.js")
+
+
+def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None:
+    """Write the report of a consensus: one file that opens offline.
+
+    Parameters
+    ----------
+    consensus : Consensus
+        A result.
+    path : str or Path
+        Where to; an existing file is replaced as a whole.
+    **options
+        As in `render_report`.
+
+    Examples
+    --------
+    >>> import biconsensus as bc, tempfile, pathlib
+    >>> page = pathlib.Path(tempfile.mkdtemp()) / "page.html"
+    >>> bc.find_consensus([[0, 1] * 8] * 4).write_report(page)
+    >>> page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    True
+    """
+    from biconsensus.pool.io import atomic_path
+
+    text = render_report(consensus, **options)
+    with atomic_path(path) as new:
+        new.write_text(text, encoding="utf-8")
+
+
+def render_report(
+    consensus: Consensus,
+    *,
+    title: str = "Consensus report",
+    X: Any = None,
+    graph: Any = None,
+    models: FittedModels | None = None,
+    truth: Any = None,
+    extra: dict[str, list[Any]] | None = None,
+    about: dict[str, Any] | None = None,
+) -> str:
+    """The report as text.
+
+    Parameters
+    ----------
+    consensus : Consensus
+        A result.
+    title : str
+        Heading of the page.
+    X : (m, d) array, optional
+        The elements as points, drawn by group.
+    graph : (m, m) sparse array or networkx Graph, optional
+        The network whose nodes are the elements.
+    models : FittedModels, optional
+        Models that were fitted to `X`.
+    truth : (m,) array of labels, optional
+        The true groups, for scores.
+    extra : dict of str to list of T values, optional
+        Further columns of the table of groups.
+    about : dict, optional
+        Further lines of the last section: file, seed, and so on.
+
+    Returns
+    -------
+    str
+        HTML that asks nothing from the network; every text in it is escaped.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> "&lt;b&gt;" in render_report(bc.find_consensus([[0, 1] * 8] * 4), title="<b>")
+    True
+    """
+    if truth is not None and len(truth) != consensus.labels.size:
+        raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
+    template = page_template()
+    overlaps = Overlaps.of(consensus)
+    content = page_data(consensus, overlaps, truth, extra or {})
+    content["view"] = domain_view(consensus, X, graph, models)
+    script = "".join(_asset(name) for name in SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    from markupsafe import Markup
+
+    from biconsensus import __version__
+
+    text: str = template.render(
+        title=title,
+        version=__version__,
+        headline=headline(consensus),
+        tiles=tiles(consensus, content),
+        warnings=remarks(consensus),
+        about=about_rows(consensus, about or {}),
+        style=Markup(_asset("style.css")),
+        script=Markup(script),
+        script_hash=f"sha256-{digest}",
+        data=Markup(to_json(content)),
+    )
+    return text
+
+
+def page_data(consensus: Consensus, overlaps: Overlaps, truth: Any, extra: dict[str, list[Any]]) -> dict[str, Any]:
+    """Everything that the script draws."""
+    return {
+        "colors": COLORS,
+        "outlier": OUTLIER,
+        "summary": {"outliers": int((consensus.labels < 0).sum())},
+        "groups": data.group_rows(consensus, overlaps, extra),
+        "extra": list(extra),
+        "matrix": data.matrices(consensus),
+        "histogram": data.histogram(consensus),
+        "elements": data.element_rows(consensus),
+        "path": size_path(consensus, overlaps),
+        **data.source_rows(consensus, overlaps, truth),
+    }
+
+
+def to_json(content: Any) -> str:
+    """JSON that can stand inside a script element: no character of it can end the element."""
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def headline(consensus: Consensus) -> str:
+    """What was found, in one or two sentences."""
+    m = consensus.labels.size
+    left = int((consensus.labels < 0).sum())
+    groups = "One group" if len(consensus) == 1 else f"{len(consensus):,} groups"
+    if len(consensus) == 0:
+        return f"No group was found among {m:,} elements: the inputs do not agree on any of the minimum size."
+    outside = (
+        f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'} in no group" if left else "every element is in one"
+    )
+    backing = float(consensus.backing[consensus.labels >= 0].mean()) if left < m else 0.0
+    sure = f"On average {backing:.0%} of the candidates behind a group contain its elements."
+    return f"{groups} in {m:,} elements; {outside}. {sure}"
+
+
+def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:
+    """The figures at the top."""
+    inside = consensus.labels >= 0
+    backing = consensus.backing[inside]
+    values = {
+        "Groups": f"{len(consensus):,}",
+        "Elements": f"{inside.size:,}",
+        "In no group": f"{int((~inside).sum()):,}",
+        "Mean backing": f"{backing.mean():.2f}" if backing.size else "–",
+        "Backed by under 2/3": f"{int((backing < 2 / 3).sum()):,}",
+        "Candidates": f"{consensus.pool.shape[1]:,}",
+        "Sources": f"{len(consensus.pool.sources):,}",
+    }
+    values |= {f"{score['name']} with the truth": f"{score['consensus']:.3f}" for score in content["scores"]}
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def remarks(consensus: Consensus) -> list[str]:
+    """What deserves a look in the pool: empty, trivial and duplicate candidates."""
+    pool = consensus.pool
+    sizes = pool.sizes
+    empty = int((sizes == 0).sum())
+    trivial = int(((sizes >= 0.9 * pool.seen_sizes) & (sizes > 0)).sum())
+    found = []
+    if empty:
+        found.append(f"{empty:,} candidates of the pool are empty.")
+    if trivial:
+        found.append(f"{trivial:,} candidates hold 90% or more of the elements they saw; pool.clean() leaves them out.")
+    if pool.left_out:
+        found.append(f"{len(pool.left_out):,} candidates were left out beforehand as empty or trivial.")
+    return found
+
+
+def about_rows(consensus: Consensus, about: dict[str, Any]) -> list[dict[str, str]]:
+    """The last section: how this result was made."""
+    pool = consensus.pool
+    rows = {
+        **about,
+        "Distinct rows of the pool": f"{pool.rows.shape[0]:,} of {pool.shape[0]:,} elements",
+        "Loss of the reconstruction": f"{consensus.objective:,.6g}",
+        **{f"Setting {name}": value for name, value in consensus.settings.items()},
+        **{f"Search, {name}": value for name, value in consensus.extraction.items() if np.ndim(value) == 0},
+    }
+    return [{"name": str(name), "value": str(value)} for name, value in rows.items() if value is not None]
+
+
+def _asset(name: str) -> str:
+    """Text of a file that comes with the package."""
+    return resources.files("biconsensus.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def page_template() -> Any:
+    """The page, with every text escaped; says what to install where the extra is missing."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingDependencyError.of("jinja2", "report") from error
+    return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_asset("page.html"))

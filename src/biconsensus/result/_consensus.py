@@ -1,0 +1,249 @@
+"""Bicluster and Consensus: what a user holds in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from biconsensus.errors import InputError
+from biconsensus.matrix import _coverage as shares
+from biconsensus.pool._distinct import gather
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from biconsensus.quorum._confidence import Confidence
+
+
+@dataclass(frozen=True, eq=False)
+class Bicluster:
+    """Elements, the candidates that back them, and what they gain together."""
+
+    elements: IntArray
+    """Indices into the user's elements."""
+    candidates: IntArray
+    """Indices into the candidates of the pool."""
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Consensus:
+    """All bi-clusters over one pool.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> base = [[0, 0, 0, 1, 1, 1], [5, 5, 5, 7, 7, 7], [1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, -1]]
+    >>> c = bc.find_consensus(base, min_elements=2, min_candidates=2)
+    >>> c.labels
+    array([0, 0, 0, 1, 1, 1])
+    >>> c.backing
+    array([1.  , 1.  , 0.75, 1.  , 1.  , 0.75])
+    """
+
+    pool: Pool
+    row_of: NDArray[Any]
+    """(m,) the row of `members` of each element."""
+    members: csr_array
+    """(r, T) bool: the groups of each distinct row, as found."""
+    candidates: tuple[IntArray, ...]
+    """For each group, the candidates of the pool that back it."""
+    gains: FloatArray
+    """(T,) gain of each group, largest first."""
+    objective: float
+    """Loss of the whole reconstruction; ||A - sum of blocks||_1 at quorum 1/2. Lower is better."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """What `find_consensus` was asked for, and what it chose."""
+    extraction: dict[str, Any] = field(default_factory=dict)
+    """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
+    weights: FloatArray | None = None
+    """(n,) weights of the candidates in the search; those of the pool where None."""
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return self.gains.size
+
+    def __iter__(self) -> Iterator[Bicluster]:
+        """Bi-clusters, largest gain first."""
+        return iter(self.biclusters)
+
+    @cached_property
+    def biclusters(self) -> list[Bicluster]:
+        """The bi-clusters as found, largest gain first; left-over elements are never in them."""
+        by_group = csr_array(self.members[self.row_of].T)
+        elements = np.split(by_group.indices.astype(np.int64), by_group.indptr[1:-1])
+        return [Bicluster(*found) for found in zip(elements, self.candidates, self.gains.tolist())]
+
+    @property
+    def behind(self) -> csr_array:
+        """(n, T) sparse: weight of each candidate in the group that it backs."""
+        return shares.weights_behind(self.candidates, self.pool.weights if self.weights is None else self.weights)
+
+    @cached_property
+    def _share(self) -> csr_array:
+        """(r', T) of the candidates of each group that saw a distinct row of the pool, the share that holds it."""
+        return shares.held_share(self.pool, self.behind)
+
+    @cached_property
+    def labels(self) -> IntArray:
+        """(m,) group of each element, -1 for none; with overlap the group that backs the element most."""
+        overlap = self.settings.get("overlap")
+        labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
+        if self.settings.get("unassigned") == "nearest":
+            left = np.flatnonzero(labels < 0)
+            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
+            labels[left] = nearest[self.pool.inverse[left]]
+        return labels
+
+    def _backed_most(self) -> IntArray:
+        """(m,) of the groups of each element, the one whose candidates hold it most."""
+        groups = csr_array(self.members[self.row_of], dtype=np.float64)
+        rows = np.repeat(self.pool.inverse, np.diff(groups.indptr))
+        groups.data = shares.values_at(self._share, rows, groups.indices)
+        return shares.largest_in_rows(groups)
+
+    @cached_property
+    def membership(self) -> csr_array:
+        """(m, T) sparse bool: all groups of each element."""
+        found = csr_array(self.members[self.row_of].astype(bool))
+        left = np.flatnonzero((np.diff(found.indptr) == 0) & (self.labels >= 0))
+        if left.size == 0:
+            return found
+        added = csr_array((np.ones(left.size, bool), (left, self.labels[left])), shape=found.shape)
+        return csr_array((found + added).astype(bool))
+
+    @cached_property
+    def backing(self) -> FloatArray:
+        """(m,) in [0, 1]: of the candidates behind its group that saw an element, the share of weight that holds it."""
+        share = np.zeros(self.labels.size)
+        inside = np.flatnonzero(self.labels >= 0)
+        share[inside] = shares.values_at(self._share, self.pool.inverse[inside], self.labels[inside])
+        return share
+
+    def soft_membership(self) -> FloatArray:
+        """(m, T) share of backing of every element in every group."""
+        return np.asarray(self._share[self.pool.inverse].toarray())
+
+    @property
+    def indicators(self) -> tuple[BoolArray, BoolArray]:
+        """(T, m) and (T, n) masks of rows and columns, as `sklearn.metrics.consensus_score` takes them."""
+        columns = np.zeros((len(self), self.pool.shape[1]), bool)
+        for t, candidates in enumerate(self.candidates):
+            columns[t, candidates] = True
+        return self.members[self.row_of].T.toarray().astype(bool), columns
+
+    def predict(self, labels: Any, *, missing: int | None = None) -> IntArray:
+        """Groups of new elements from their base labels alone.
+
+        Parameters
+        ----------
+        labels : (k, c) label table
+            One label of each source of the pool for each new element, in any form that `Pool.from_labels` takes.
+            Labels that the pool does not know count as votes against every group.
+        missing : int, optional
+            Code that means "not seen" in integer tables.
+
+        Returns
+        -------
+        (k,) int array
+            Group whose candidates hold the element most, -1 where none passes the quorum (with
+            ``unassigned="nearest"``: where no candidate of any group holds it).
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2)
+        >>> c.predict([[1, 0], [1, 0], [1, 0], [1, 1]])
+        array([1, 0])
+        """
+        from biconsensus.result._predict import predict
+
+        return predict(self, labels, missing)
+
+    def confidence(self, n_resamples: int = 20, random_state: int | None = 0) -> Confidence:
+        """Probability that each element, and each group, would be found so again with a freshly drawn pool.
+
+        Parameters
+        ----------
+        n_resamples : int
+            Pools drawn from the sources, with replacement.
+        random_state : int or None
+            Seed of the draws.
+
+        Returns
+        -------
+        Confidence
+            `elements`, an array (m,), and `groups`, an array (T,).
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.find_consensus([[0] * 8 + [1] * 8] * 5).confidence().groups.round(2)
+        array([0.88, 0.88])
+        """
+        from biconsensus.quorum._confidence import confidence
+
+        return confidence(self, n_resamples, random_state)
+
+    def compare(self, other: Consensus) -> dict[str, float]:
+        """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2)
+        >>> c.compare(c)["ari"]
+        1.0
+        """
+        from biconsensus import metrics
+
+        if self.labels.size != other.labels.size:
+            raise InputError(f"results must have the same elements; they have {self.labels.size}, {other.labels.size}.")
+        scores = {"ari": metrics.ari, "ami": metrics.ami, "nmi": metrics.nmi}
+        return {name: score(self.labels, other.labels) for name, score in scores.items()}
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table of the elements with the user's own ids: label and backing (needs pandas)."""
+        from biconsensus.result._notebook import frame_of
+
+        return frame_of(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to one file (JSON and arrays, no code)."""
+        from biconsensus.result._storage import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Consensus:
+        """Read what `save` wrote."""
+        from biconsensus.result._storage import load
+
+        return load(Path(path))
+
+    def write_report(self, path: str | Path, **options: Any) -> None:
+        """Write the HTML report: one file that opens offline."""
+        from biconsensus.report import write_report
+
+        write_report(self, path, **options)
+
+    def __repr__(self) -> str:
+        """One line: how many groups, of how many elements."""
+        m, n = self.pool.shape
+        left = int((self.labels < 0).sum())
+        return f"Consensus({len(self)} groups of {m} elements from {n} candidates, {left} left over)"
+
+    def _repr_html_(self) -> str:
+        """Small table for notebooks."""
+        from biconsensus.result._notebook import table_of
+
+        return table_of(self)

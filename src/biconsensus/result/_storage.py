@@ -1,0 +1,204 @@
+"""Save and load a Consensus: one zip of JSON and plain arrays, versioned, no code."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from biconsensus._memory import available
+from biconsensus.errors import FileFormatError
+from biconsensus.pool._build import Provenance
+from biconsensus.pool._pool import Pool
+from biconsensus.result._consensus import Consensus
+
+FORMAT = "biconsensus"
+VERSION = 1
+MAX_RATIO = 1200
+"""Largest ratio of unpacked to packed size; deflate cannot do more, so more is a forged entry."""
+
+
+def save(result: Consensus, path: Path) -> None:
+    """Write a result atomically: the old file or the new one, nothing partial."""
+    from biconsensus.pool.io._writing import atomic_path  # a later stage: loaded only when something is written
+
+    arrays, meta = _pack(result)
+    with atomic_path(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("meta.json", json.dumps(meta))
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.save(buffer, array, allow_pickle=False)
+            archive.writestr(f"{name}.npy", buffer.getvalue())
+
+
+def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and plain values of a result."""
+    pool = result.pool
+    arrays = {
+        "inverse": pool.inverse,
+        "source_of": pool.source_of,
+        "weights": pool.weights,
+        "row_of": result.row_of,
+        "gains": result.gains,
+        "candidates": np.concatenate([*result.candidates, np.zeros(0, np.int64)]).astype(np.int64),
+        "candidate_counts": np.array([c.size for c in result.candidates], dtype=np.int64),
+        **_pack_sparse("rows", pool.rows),
+        **_pack_sparse("members", result.members),
+    }
+    if result.weights is not None:
+        arrays["used_weights"] = result.weights
+    if pool.unseen is not None and pool.view_of is not None:
+        arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
+    meta = {
+        "format": FORMAT,
+        "version": VERSION,
+        "objective": result.objective,
+        "settings": result.settings,
+        "extraction": result.extraction,
+        "names": pool.names,
+        "left_out": pool.left_out,
+        "sources": [[s.name, _plain(s.params), s.seed] for s in pool.sources],
+        "ids": None if pool.ids is None else _plain(pool.ids.tolist()),
+    }
+    return arrays, meta
+
+
+def _plain(value: Any) -> Any:
+    """Value that JSON can hold; what it cannot is kept as text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _pack_sparse(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
+    """Parts of a sparse matrix."""
+    return {
+        f"{name}.data": matrix.data,
+        f"{name}.indices": matrix.indices,
+        f"{name}.indptr": matrix.indptr,
+        f"{name}.shape": np.array(matrix.shape),
+    }
+
+
+def load(path: Path) -> Consensus:
+    """Read a result; refuses anything that `save` did not write."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check_archive(archive, path)
+            meta = json.loads(archive.read("meta.json"))
+            _check_meta(meta, path)
+            names = [name for name in archive.namelist() if name.endswith(".npy")]
+            arrays = {name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in names}
+        return _unpack(arrays, meta)
+    except (FileFormatError, OSError):
+        raise
+    except Exception as error:
+        # damaged parts make zipfile, json and NumPy raise anything, from KeyError to tokenize.TokenError
+        what = f"missing part {error}" if isinstance(error, KeyError) else str(error)
+        raise FileFormatError(f"{path} is not a saved consensus or is damaged: {what}.") from error
+
+
+def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
+    """Only plain names, and sizes that the file can hold and the machine can read."""
+    for entry in archive.infolist():
+        if "/" in entry.filename or "\\" in entry.filename or not entry.filename.endswith((".npy", ".json")):
+            raise FileFormatError(f"{path} holds a part that does not belong there: {entry.filename!r}.")
+        if entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
+            raise FileFormatError(f"{path} would unpack {entry.filename!r} to {entry.file_size} bytes; refused.")
+    total, limit = sum(entry.file_size for entry in archive.infolist()), available()
+    if limit is not None and total > limit:
+        raise FileFormatError(f"{path} would unpack to {total} bytes, but only {limit} are free; refused.")
+
+
+def _check_meta(meta: Any, path: Path) -> None:
+    """The right format in a version that this release can read."""
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise FileFormatError(f"{path} is not a saved consensus.")
+    if meta.get("version") != VERSION:
+        raise FileFormatError(f"{path} has version {meta.get('version')!r}; this release reads version {VERSION}.")
+
+
+def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
+    """Result of checked arrays and plain values."""
+    rows, members = _unpack_sparse("rows", arrays), _unpack_sparse("members", arrays)
+    pool = Pool(
+        rows=rows,
+        inverse=arrays["inverse"],
+        source_of=arrays["source_of"],
+        sources=tuple(Provenance(str(name), dict(params), seed) for name, params, seed in meta["sources"]),
+        weights=arrays["weights"],
+        names=tuple(str(name) for name in meta["names"]),
+        unseen=_unpack_sparse("unseen", arrays) if "unseen.data" in arrays else None,
+        view_of=arrays.get("view_of"),
+        ids=None if meta["ids"] is None else np.array(meta["ids"]),
+        left_out=tuple((name, reason) for name, reason in meta["left_out"]),
+    )
+    _check_sizes(pool, members, arrays)
+    counts = arrays["candidate_counts"]
+    return Consensus(
+        pool=pool,
+        row_of=arrays["row_of"],
+        members=members,
+        candidates=tuple(np.split(arrays["candidates"], np.cumsum(counts)[:-1])) if counts.size else (),
+        gains=arrays["gains"],
+        objective=float(meta["objective"]),
+        settings=dict(meta["settings"]),
+        extraction=dict(meta["extraction"]),
+        weights=arrays.get("used_weights"),
+    )
+
+
+def _unpack_sparse(name: str, arrays: dict[str, NDArray[Any]]) -> csr_array:
+    """Sparse matrix of its parts; SciPy trusts them, so they are checked here, before it sees them."""
+    data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
+    n_rows, n_columns = (int(size) for size in arrays[f"{name}.shape"])
+    _check_indices(f"{name}.indices", indices, data.size, n_columns)
+    _check_indices(f"{name}.indptr", indptr, n_rows + 1, data.size + 1)
+    if indptr[0] != 0 or indptr[-1] != data.size or (np.diff(indptr.astype(np.int64)) < 0).any():
+        raise FileFormatError(f"saved {name} has row borders that do not fit its entries.")
+    if data.dtype.kind not in "bu" and not (data.dtype.kind == "f" and np.isfinite(data).all()):
+        raise FileFormatError(f"saved {name} must hold finite numbers, got {data.dtype}.")
+    return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
+
+
+def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]) -> None:
+    """Every array has its size, and indices stay inside what they point to."""
+    (r, n), m, groups = pool.rows.shape, arrays["inverse"].size, members.shape[1]
+    _check_indices("inverse", arrays["inverse"], m, r)
+    _check_indices("row_of", arrays["row_of"], m, members.shape[0])
+    _check_indices("source_of", arrays["source_of"], n, len(pool.sources))
+    _check_indices("candidates", arrays["candidates"], arrays["candidates"].size, n)
+    _check_indices("candidate_counts", arrays["candidate_counts"], groups, arrays["candidates"].size + 1)
+    if pool.unseen is not None:
+        _check_indices("view_of", arrays["view_of"], n, pool.unseen.shape[1])
+    numbers = {"weights": n, "gains": groups} | ({"used_weights": n} if "used_weights" in arrays else {})
+    for name, size in numbers.items():
+        values = arrays[name]
+        if values.shape != (size,) or values.dtype.kind != "f" or not np.isfinite(values).all():
+            raise FileFormatError(f"saved {name} must be {size} finite numbers.")
+    if len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
+        raise FileFormatError("saved names or ids do not fit the number of elements and candidates.")
+    if pool.unseen is not None and (pool.unseen.shape[0] != r or pool.unseen.shape[1] > n + len(pool.sources)):
+        raise FileFormatError(f"saved views have shape {pool.unseen.shape}, which fits neither rows nor sources.")
+    if int(arrays["candidate_counts"].sum()) != arrays["candidates"].size:
+        raise FileFormatError("saved candidates do not fit their counts.")
+
+
+def _check_indices(name: str, values: NDArray[Any], size: int, bound: int) -> None:
+    """So many whole numbers, from 0 to below the bound."""
+    if values.shape != (size,) or values.dtype.kind not in "iu":
+        raise FileFormatError(
+            f"saved {name} has shape {values.shape} and type {values.dtype}; expected {size} indices."
+        )
+    if size and (values.min() < 0 or values.max() >= bound):
+        raise FileFormatError(f"saved {name} points outside of the data.")

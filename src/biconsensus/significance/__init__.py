@@ -1,0 +1,1 @@
+"""More than chance? One question for every kind of evidence."""

@@ -1,0 +1,113 @@
+"""The background that models are tested against: what chance does, and how often it hits a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from biconsensus.errors import InputError
+from biconsensus.models._background import uniform_background
+from biconsensus.protocols import BoolArray, FloatArray, Model
+
+_BLOCK = 1 << 21
+
+
+def bounding_box(data: FloatArray) -> FloatArray:
+    """(2, d) lower and upper corner; a constant column, which is no noise but a structure, gets the longest side."""
+    low, high = data.min(0), data.max(0)
+    longest = float((high - low).max())
+    flat = high - low <= 1e-9 * longest
+    return np.stack([np.where(flat, low - longest / 2, low), np.where(flat, high + longest / 2, high)])
+
+
+@dataclass(frozen=True)
+class Background:
+    """What chance does: points of the background, and how often a model would be hit by them."""
+
+    points: FloatArray
+    """(q, d) quasi-random elements under the background."""
+    box: FloatArray
+    """(2, d) lower and upper corner of the data."""
+    rule: str = "background"
+    """Where hit probabilities come from: background points, the paper's closed forms, or the matrix itself."""
+    levels: FloatArray | None = None
+    """(t,) thresholds for which the rule "empirical" has a density."""
+    densities: FloatArray | None = None
+    """(t,) share of ones in the preference matrix at each."""
+
+    @classmethod
+    def of(cls, model: Model, data: FloatArray, n_points: int, rng: np.random.Generator, rule: str) -> Background:
+        """Background of the data: as the model says, or uniform in the bounding box."""
+        box = bounding_box(data)
+        if hasattr(model, "background_like"):
+            points = model.background_like(data, n_points, rng)
+        elif hasattr(model, "background"):
+            points = model.background(box, n_points, rng)
+        else:
+            points = uniform_background(box, n_points, rng)
+        return cls(np.asarray(points, np.float64), box, rule)
+
+    def outside(self, hits: BoolArray) -> Background:
+        """The background where nothing has been found yet."""
+        return replace(self, points=self.points[~hits])
+
+    @property
+    def size(self) -> float:
+        """Background points behind a hit probability; infinite where it is not measured."""
+        return len(self.points) if self.rule == "background" else np.inf
+
+    def hits(self, model: Model, params: FloatArray, thresholds: FloatArray) -> BoolArray:
+        """(q, k) which background points fall within the threshold of each of k models."""
+        return np.asarray(model.residuals(params, self.points) <= thresholds, bool)
+
+    def shares(self, model: Model, params: FloatArray, levels: FloatArray, n_points: int | None = None) -> FloatArray:
+        """(t, k) share of the (first) background points within each of t thresholds of k models."""
+        points = self.points[:n_points]
+        step, counts = max(1, _BLOCK // max(len(points), 1)), np.zeros((len(levels), len(params)))
+        for start in range(0, len(params), step):
+            residuals = model.residuals(params[start : start + step], points)
+            counts[:, start : start + step] = [(residuals <= level).sum(0) for level in levels]
+        return counts / max(len(points), 1)
+
+    def probabilities(self, model: Model, params: FloatArray, levels: FloatArray) -> FloatArray:
+        """(t, k) hit probabilities at each of t thresholds of k models."""
+        if self.rule == "background":
+            return self.shares(model, params, levels)
+        return np.array([self.probability(model, params, np.full(len(params), level)) for level in levels])
+
+    def probability(self, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
+        """(k,) probability that chance puts an element within the threshold of each of k models."""
+        return HIT_RULES[self.rule](self, model, params, thresholds)
+
+
+def _measured(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
+    """Share of background points within the threshold."""
+    step = max(1, _BLOCK // max(len(chance.points), 1))
+    counts = [
+        chance.hits(model, params[i : i + step], thresholds[i : i + step]).sum(0) for i in range(0, len(params), step)
+    ]
+    return np.asarray(np.concatenate([np.empty(0), *counts]) / max(len(chance.points), 1), np.float64)
+
+
+def _closed_form(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
+    """The paper's formula, which the model has to bring."""
+    formula = getattr(model, "hit_probability", None)
+    if formula is None:
+        raise InputError(f"hits='paper' needs a closed form, and {model!r} has none; use hits='background'.")
+    chances = np.ones(len(params))
+    for threshold in np.unique(thresholds):
+        chosen = thresholds == threshold
+        chances[chosen] = formula(params[chosen], float(threshold), chance.box)
+    return np.clip(chances, 0.0, 1.0)
+
+
+def _density(chance: Background, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
+    """||A||_0 / (m n), one number for all (the side note of the paper's section 6)."""
+    levels, densities = (np.zeros(1) if one is None else one for one in (chance.levels, chance.densities))
+    return np.asarray(np.interp(thresholds, levels, densities), np.float64)
+
+
+HitRule = Callable[[Background, Model, FloatArray, FloatArray], FloatArray]
+HIT_RULES: dict[str, HitRule] = {"background": _measured, "paper": _closed_form, "empirical": _density}

@@ -1,0 +1,1 @@
+"""The best block, proven by branch and cut."""

@@ -1,0 +1,222 @@
+"""The default solver: exact alternating votes from many starts, with reuse between rounds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from heapq import heappop, heappush
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.protocols import Block, BoolArray, IntArray
+from biconsensus.solvers.vote._ballot import Ballot, Tally
+from biconsensus.solvers.vote._descent import sample_rows, settle
+from biconsensus.solvers.vote._fixed_point import FixedPoint, Preference, mask_of
+from biconsensus.solvers.vote._sets import Sets
+
+HALF = Fraction(1, 2)
+BATCH = 256
+ROW_STARTS = 64
+FEW_ROWS = 1 << 11
+"""Rows up to which rows are starts of their own; where there are more, candidates found all that they found."""
+HEAVY_ROWS = 1 << 8
+"""Rows, the heaviest ones, that the leading singular vector is taken from."""
+SORTED_ROWS = 1 << 14
+"""Rows, the heaviest ones, that are put in order first; the others only if these run out."""
+LEADING_ROUNDS = 32
+"""Rounds that start from the singular vector too: later ones have small groups, which candidates find."""
+WELL_SAMPLED = 64
+FEW_POINTS = 64
+"""Memberships of removed rows for each fixed point from which all of these are looked at."""
+LEADING = -1
+
+
+class VoteSolver:
+    """Alternate the votes of columns and rows until nothing moves, from every candidate.
+
+    Each half-step is the exact maximum of the gain given the other side, so the gain never falls. Blocks found once are
+    kept: one that shares no row and no column with what was removed since is still a fixed point with the same gain. An
+    index from columns to blocks finds those that do, and a heap the best of all, so that a round costs what it changes.
+    Where there are many rows, starts first come to rest on a sample of them, and only the few distinct outcomes go on
+    to the whole.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads for the votes; the answer does not depend on it.
+
+    Notes
+    -----
+    Ties are broken by content: the larger gain, then more elements, more sources, the first row in the user's order,
+    the first column, the second, and so on. At quorum 1/2 the heaviest rows and the leading singular vector are starts
+    too; below it only candidates are, because the global maximum would merge groups that every source keeps apart.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 1, 1]]))
+    >>> solver = VoteSolver()
+    >>> solver.load(problem, Fraction(1, 2))
+    >>> solver.best_block(np.ones(3, bool), np.ones(4, bool), 1, 1).gain
+    3.5
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    def load(self, problem: PreferenceMatrix, quorum: Fraction) -> None:
+        """Take a problem."""
+        self._problem, self._quorum = problem, quorum
+        self._ballot = Ballot(problem, quorum, self.n_jobs)
+        sample = sample_rows(problem)
+        self._sampled = np.zeros(0, np.int64) if sample is None else sample[0]
+        self._coarse = None if sample is None else Ballot(sample[1], quorum, self.n_jobs)
+        self._round = 0
+        self._heaviest = heaviest(problem.counts, SORTED_ROWS)
+        self._clear(0, 0)
+
+    def _clear(self, min_elements: int, min_candidates: int) -> None:
+        """Know nothing, and look for blocks of these sizes."""
+        self._sizes = min_elements, min_candidates
+        self._rows, self._columns = (np.ones(size, bool) for size in self._problem.shape)
+        self._points: dict[bytes, FixedPoint] = {}
+        self._best: list[Preference] = []
+        self._holding: defaultdict[int, set[bytes]] = defaultdict(set)
+        self._starts: defaultdict[bytes, list[int]] = defaultdict(list)
+        # starts whose fixed point is not known: columns, rows, and the singular vector at the end
+        self._unknown = np.ones(sum(self._problem.shape) + 1, bool)
+
+    def best_block(self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int) -> Block | None:
+        """Best fixed point of the minimum sizes inside the live rows and columns; weightless columns back nothing."""
+        columns = columns & (self._problem.weights > 0)
+        revived = (rows & ~self._rows).any() or (columns & ~self._columns).any()
+        if revived or self._sizes != (min_elements, min_candidates):
+            self._clear(min_elements, min_candidates)
+        self._forget(self._rows & ~rows, self._columns & ~columns)
+        self._rows, self._columns = rows.copy(), columns
+        if rows.any() and columns.any():
+            self._search()
+        while self._best:
+            point = self._points.get(self._best[0].key)
+            if point is not None and point.preference == self._best[0]:
+                self._round += 1
+                return Block(point.inside(rows.size), mask_of(point.columns, columns.size), point.gain)
+            heappop(self._best)
+        return None
+
+    def _forget(self, rows: BoolArray, columns: BoolArray) -> None:
+        """Drop the fixed points that hold any of the rows or columns that are gone."""
+        stale = self._with_any(columns)
+        stale |= {key for key in self._near(rows) - stale if self._points[key].has_any(rows)}
+        for key in stale:
+            for j in self._points.pop(key).columns.tolist():
+                self._holding[j].discard(key)
+            self._unknown[self._starts.pop(key, [])] = True
+
+    def _with_any(self, columns: BoolArray) -> set[bytes]:
+        """Fixed points that hold any of these columns."""
+        return set().union(*(self._holding[j] for j in np.flatnonzero(columns).tolist() if j in self._holding))
+
+    def _near(self, rows: BoolArray) -> set[bytes]:
+        """Fixed points that may hold any of these rows: a block has a column that holds the row."""
+        entries, gone = self._problem.entries, np.flatnonzero(rows)
+        n_held = int((entries.indptr[gone + 1] - entries.indptr[gone]).sum())
+        # where there are few fixed points it is quicker to look at all of them
+        if n_held > FEW_POINTS * len(self._points):
+            return set(self._points)
+        return self._with_any(mask_of(entries[gone].indices, self._columns.size))
+
+    def _search(self) -> None:
+        """Descend from every start whose fixed point is not known."""
+        fresh = np.flatnonzero(self._columns & self._unknown[: self._columns.size])
+        if self._coarse is not None and fresh.size:
+            rich = self._sizes_in_sample(self._coarse)[fresh] >= WELL_SAMPLED
+            for starts in _batches(fresh[rich]):
+                first = self._coarse.first_columns(starts, self._rows[self._sampled], self._columns)
+                self._from(self._approach(first), starts)
+            fresh = fresh[~rich]
+        for starts in _batches(fresh):
+            first = self._ballot.first_columns(starts, self._rows, self._columns)
+            # a candidate without live rows leads nowhere, now and later
+            self._unknown[starts[np.diff(first.bounds) == 0]] = False
+            self._from(first, starts)
+        if self._quorum == HALF and self._rows.size <= FEW_ROWS:
+            heavy = self._heavy_rows(ROW_STARTS)
+            starts = heavy[self._unknown[heavy + self._columns.size]]
+            held = self._problem.entries[starts].toarray() != 0
+            self._from(self._approach(Sets.from_masks(held & self._columns)), starts + self._columns.size)
+        if self._quorum == HALF and self._round < LEADING_ROUNDS:
+            leading = self._leading()
+            if not self._ballot.is_too_large(leading):
+                self._from(self._approach(Sets.from_masks(leading[None, :])), np.array([LEADING]))
+
+    def _sizes_in_sample(self, sample: Ballot) -> IntArray:
+        """(q,) live rows of each candidate in the sample."""
+        entries = sample.problem.entries
+        live = np.repeat(self._rows[self._sampled], np.diff(entries.indptr))
+        return np.bincount(entries.indices[live], minlength=self._columns.size)
+
+    def _approach(self, sets: Sets) -> Sets:
+        """Come to rest on the sample, where there is one."""
+        if self._coarse is None:
+            return sets
+        return settle(self._coarse, sets, self._rows[self._sampled], self._columns)
+
+    def _from(self, sets: Sets, starts: IntArray) -> None:
+        """Come to rest from sets of columns and remember where each start did."""
+        rest = settle(self._ballot, sets, self._rows, self._columns, self._keep, self._points)
+        for start, key in zip(starts.tolist(), rest.keys()):
+            if key in self._points:
+                self._unknown[start] = False
+                self._starts[key].append(start)
+
+    def _keep(self, keys: list[bytes], tally: Tally, places: list[int]) -> None:
+        """Remember blocks that did not move."""
+        sets = Sets.from_keys(keys)
+        n_sources = np.diff((sets.matrix(np.ones(self._columns.size, bool)) @ self._problem.backers).indptr)
+        for key, k, sources in zip(keys, places, n_sources.tolist()):
+            rows = tally.rows(k)
+            if not key or not rows.size:
+                continue
+            point = FixedPoint.of(key, rows, self._rows.size, float(tally.gains[k]), int(tally.n_elements[k]), sources)
+            self._points[key] = point
+            for j in point.columns.tolist():
+                self._holding[j].add(key)
+            if point.gain > 0 and tally.n_elements[k] >= self._sizes[0] and sources >= self._sizes[1]:
+                heappush(self._best, point.preference)
+
+    def _heavy_rows(self, number: int) -> IntArray:
+        """The live rows that stand for the most elements."""
+        live = self._heaviest[self._rows[self._heaviest]]
+        if live.size < number and self._heaviest.size < self._rows.size:
+            self._heaviest = heaviest(self._problem.counts, self._rows.size)
+            return self._heavy_rows(number)
+        return live[:number]
+
+    def _leading(self) -> BoolArray:
+        """(q,) start from the leading singular vector of the heaviest live rows, by power iteration."""
+        problem, rows = self._problem, np.sort(self._heavy_rows(HEAVY_ROWS))
+        scale = problem.weights / problem.weights.max() * self._columns
+        held = problem.entries[rows]
+        matrix = csr_array((scale[held.indices], held.indices, held.indptr), shape=held.shape)
+        counts, vector = problem.counts[rows].astype(np.float64), self._columns.astype(np.float64)
+        turned = matrix.T
+        for _ in range(10):
+            vector = turned @ (counts * (matrix @ vector))
+            vector = vector / (vector.max() or 1.0)
+        return np.asarray((vector > 0.5 * vector.max()) & self._columns)
+
+
+def heaviest(counts: IntArray, number: int) -> IntArray:
+    """At least so many rows of the most elements, the heaviest first, in order where they are equal."""
+    if number >= counts.size:
+        return np.argsort(-counts, kind="stable")
+    rows = np.flatnonzero(counts >= np.partition(counts, -number)[-number])
+    return rows[np.argsort(-counts[rows], kind="stable")]
+
+
+def _batches(items: IntArray) -> list[IntArray]:
+    """Slices of at most BATCH items."""
+    return [items[k : k + BATCH] for k in range(0, items.size, BATCH)]

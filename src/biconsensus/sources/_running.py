@@ -1,0 +1,245 @@
+"""Run many base algorithms on the same data: in parallel, with a time limit, and without losing what is finished."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
+from biconsensus.sources._checkpoint import Checkpoint
+from biconsensus.sources._workers import LostRun, run_in_processes
+
+
+@dataclass(frozen=True)
+class NamedSource:
+    """A base algorithm with the name and the parameters that the pool will remember."""
+
+    name: str
+    run: Callable[[Any, int], Any]
+    """Takes the data and a seed; returns (m,) labels, (m, g) memberships, or a `Grouping`."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Labels together with a fitted object that can predict the labels of new elements."""
+
+    labels: NDArray[Any]
+    predictor: Any = None
+
+
+@dataclass(frozen=True)
+class SourceResult:
+    """What became of one base run."""
+
+    name: str
+    params: Mapping[str, Any]
+    seed: int
+    labels: NDArray[Any] | None = None
+    """(m,) labels (-1: in no group, NaN: not seen) or (m, g) memberships; None where the run failed."""
+    seconds: float = 0.0
+    error: str | None = None
+    warnings: tuple[str, ...] = ()
+    predictor: Any = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run gave labels."""
+        return self.labels is not None
+
+
+def child_seeds(random_state: Any, n: int) -> list[int]:
+    """Draw one seed for each of n sources, so that answers do not depend on who runs first.
+
+    Parameters
+    ----------
+    random_state : int, numpy.random.RandomState, numpy.random.Generator or None
+        Where the seeds come from.
+    n : int
+        How many to draw.
+
+    Returns
+    -------
+    list of int
+        Seeds below 2^31 - 1.
+
+    Examples
+    --------
+    >>> child_seeds(0, 3) == child_seeds(0, 5)[:3]
+    True
+    """
+    if isinstance(random_state, np.random.Generator):
+        return [int(s) for s in random_state.integers(2**31 - 1, size=n)]
+    return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
+
+
+def run_sources(
+    sources: Sequence[NamedSource],
+    data: Any,
+    seeds: Sequence[int],
+    n_jobs: int | None = None,
+    time_limit: float | None = None,
+    checkpoint: str | Path | None = None,
+    progress: bool | None = None,
+    *,
+    n_elements: int | None = None,
+    min_results: int = 1,
+) -> list[SourceResult]:
+    """Run every source once and return their results in the given order.
+
+    A run that raises, dies, takes too long or returns something that is no grouping is recorded with its error and
+    skipped; one warning names all of these.
+
+    Parameters
+    ----------
+    sources : sequence of NamedSource
+        What to run.
+    data : object
+        Handed to each source as it is; large arrays reach other processes as a shared, read-only memory map.
+    seeds : sequence of int
+        One for each source, drawn beforehand (`child_seeds`).
+    n_jobs : int or None, default=None
+        Processes, in the sense of joblib. The results are the same for any number.
+    time_limit : float or None, default=None
+        Seconds that one run may take; runs are then in processes of their own, which can be stopped.
+    checkpoint : path or None, default=None
+        Folder for finished results; a later call on the same data takes them from there.
+    progress : bool or None, default=None
+        Show a progress bar; None shows it only on a terminal.
+    n_elements : int or None, default=None
+        How many labels a result must have; None takes any.
+    min_results : int, default=1
+        Fewest runs that must succeed.
+
+    Returns
+    -------
+    list of SourceResult
+        One for each source, failed ones included.
+
+    Raises
+    ------
+    SourceError
+        Where fewer than `min_results` runs succeeded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> halves = NamedSource("halves", lambda x, seed: (x > np.median(x)).astype(int))
+    >>> [r.labels.tolist() for r in run_sources([halves], np.array([1.0, 2.0, 8.0, 9.0]), seeds=[0])]
+    [[0, 0, 1, 1]]
+    """
+    if len(sources) != len(seeds):
+        raise InputError(f"seeds: got {len(seeds)} for {len(sources)} sources; give one for each.")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit: got {time_limit!r}; give seconds above 0, or None for no limit.")
+    store = None if checkpoint is None else Checkpoint(Path(checkpoint), data)
+    keys = [(s.name, s.params, seed) for s, seed in zip(sources, seeds)]
+    results: dict[int, SourceResult] = {}
+    for i, key in enumerate(keys):
+        found = None if store is None else store.read(*key)
+        if found is not None:
+            results[i] = SourceResult(*key, labels=found)
+    todo = [i for i in range(len(sources)) if i not in results]
+    with _progress_bar(len(sources), len(results), progress) as advance:
+        for i, outcome in _run_all([(i, sources[i].run, seeds[i]) for i in todo], data, n_jobs, time_limit):
+            results[i] = _as_result(keys[i], outcome, n_elements)
+            labels = results[i].labels
+            if store is not None and labels is not None:
+                store.write(*keys[i], labels)
+            advance()
+    ordered = [results[i] for i in range(len(sources))]
+    _report_failures(ordered, min_results)
+    return ordered
+
+
+Task = tuple[int, Callable[[Any, int], Any], int]
+Outcome = tuple[Any, float, str | None, tuple[str, ...]]
+
+
+def _run_all(
+    tasks: list[Task], data: Any, n_jobs: int | None, time_limit: float | None
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield each outcome as it is finished."""
+    if time_limit is None and (effective_n_jobs(n_jobs) == 1 or len(tasks) <= 1):
+        for i, run, seed in tasks:
+            yield i, _attempt(run, data, seed)
+        return
+    for i, outcome in run_in_processes(_attempt, tasks, data, effective_n_jobs(n_jobs), time_limit):
+        yield i, (None, outcome.seconds, outcome.reason, ()) if isinstance(outcome, LostRun) else outcome
+
+
+def _attempt(run: Callable[[Any, int], Any], data: Any, seed: int) -> Outcome:
+    """Run one source; an exception becomes its message."""
+    start = time.perf_counter()
+    # One thread: sums in another order could move a point that lies on a border.
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            value, error = run(data, seed), None
+        except Exception as exception:
+            value, error = None, f"{type(exception).__name__}: {exception}"
+    said = tuple(dict.fromkeys(str(w.message) for w in caught))
+    return value, time.perf_counter() - start, error, said
+
+
+def _as_result(key: tuple[str, Mapping[str, Any], int], outcome: Outcome, n_elements: int | None) -> SourceResult:
+    """Turn an outcome into a result, after a look at the labels."""
+    value, seconds, error, said = outcome
+    labels, predictor = (value.labels, value.predictor) if isinstance(value, Grouping) else (value, None)
+    if error is None:
+        try:
+            labels = _checked_labels(labels, n_elements)
+        except (InputError, InputTypeError) as exception:
+            labels, error = None, str(exception)
+    return SourceResult(*key, labels, seconds, error, said, predictor if error is None else None)
+
+
+def _checked_labels(value: Any, n_elements: int | None) -> NDArray[Any]:
+    """Labels or memberships as a plain array: masked becomes NaN."""
+    if isinstance(value, np.ma.MaskedArray):
+        value = np.ma.filled(value.astype(float), np.nan)
+    labels: NDArray[Any] = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+    if labels.dtype.kind not in "biufU":
+        raise InputTypeError(f"result: dtype {labels.dtype}; a source must return numbers or strings.")
+    if labels.ndim not in (1, 2):
+        raise InputError(f"result: shape {labels.shape}; a source must return (m,) labels or (m, g) memberships.")
+    if n_elements is not None and labels.shape[0] != n_elements:
+        raise InputError(f"result: {labels.shape[0]} labels for {n_elements} elements.")
+    return labels
+
+
+def _report_failures(results: Sequence[SourceResult], min_results: int) -> None:
+    """Warn of skipped runs, or raise if too few are left."""
+    failed = [r for r in results if not r.ok]
+    listed = "; ".join(f"{r.name}: {r.error}" for r in failed[:5]) + ("; ..." if len(failed) > 5 else "")
+    left = len(results) - len(failed)
+    if left < min_results:
+        raise SourceError(f"{left} of {len(results)} base runs gave a result, at least {min_results} must. {listed}")
+    if failed:
+        warnings.warn(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning, stacklevel=3)
+
+
+@contextmanager
+def _progress_bar(total: int, done: int, show: bool | None) -> Iterator[Callable[[], None]]:
+    """Give a function that moves the bar on by one; without a terminal it does nothing."""
+    if not (sys.stderr.isatty() if show is None else show):
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=sys.stderr.isatty()) as bar:
+        task = bar.add_task("base results", total=total, completed=done)
+        yield lambda: bar.advance(task)

@@ -1,0 +1,249 @@
+"""Minimal samples for hypotheses: uniform, local, exhaustive; and how many of them are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from scipy.stats import binom
+
+from biconsensus._checks import check_memory
+from biconsensus._memory import available
+from biconsensus.errors import InputError, TooLargeError, UnknownNameError
+from biconsensus.protocols import FloatArray, IntArray
+
+_TRIES, _BLOCK = 20, 1 << 21
+_EXHAUSTIVE_LIMIT = 5_000_000
+
+
+@dataclass(frozen=True)
+class SamplingLaw:
+    """How minimal samples are drawn."""
+
+    name: str = "uniform"
+    """"uniform", "local" or "exhaustive"."""
+    sigma: float = 1.0
+    """Scale of the distance law, in the units of the data."""
+    mean_distance: float = 0.0
+    """Distance at which the law has its mode."""
+
+
+def draw_samples(
+    data: FloatArray, size: int, n_samples: int, rng: np.random.Generator, law: SamplingLaw | None = None
+) -> IntArray:
+    """Draw distinct minimal samples.
+
+    Parameters
+    ----------
+    data : float array, shape (m, d)
+        Elements; the local law takes distances between their rows.
+    size : int
+        Elements in a sample.
+    n_samples : int
+        Samples wanted; all of them are returned where there are not more.
+    rng : numpy.random.Generator
+        Source of randomness.
+    law : SamplingLaw, optional
+        Uniform unless told otherwise.
+
+    Returns
+    -------
+    int array, shape (k, size)
+        Indices of k <= n_samples samples; no two hold the same elements.
+
+    Notes
+    -----
+    The local law is the paper's: an element y joins the first element x of the sample with probability proportional to
+    ``exp(-(|x - y| - mu)^2 / sigma^2)``, with mu = 0 but for the cells. Drawn by rejection from the uniform law, and
+    from the law itself where a bounded number of tries finds no partner.
+
+    Examples
+    --------
+    >>> points = np.arange(8.0).reshape(4, 2)
+    >>> draw_samples(points, 2, 100, np.random.default_rng(0)).tolist()
+    [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    """
+    law = SamplingLaw() if law is None else law
+    if law.name not in DRAWS and law.name != "exhaustive":
+        raise UnknownNameError.of("sampling", law.name, [*DRAWS, "exhaustive"])
+    if len(data) < size:
+        raise InputError(f"X has {len(data)} elements, but a minimal sample of this model needs {size}.")
+    total = comb(len(data), size)
+    if law.name == "exhaustive" or total <= n_samples:
+        return all_samples(len(data), size)
+    check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available())
+    samples, draw = np.empty((0, size), np.int64), DRAWS[law.name]
+    for _ in range(_TRIES):
+        drawn = np.sort(draw(data, size, n_samples - len(samples), rng, law), axis=1)
+        samples = np.concatenate([samples, drawn])
+        samples = samples[_first_seen(samples, len(data))]
+        if len(samples) == n_samples:
+            break
+    return samples
+
+
+def all_samples(n_elements: int, size: int) -> IntArray:
+    """Every minimal sample, in order; an error where they are too many.
+
+    Parameters
+    ----------
+    n_elements, size : int
+        Elements, and elements in a sample.
+
+    Returns
+    -------
+    int array, shape (n_elements choose size, size)
+
+    Examples
+    --------
+    >>> all_samples(3, 2).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+    total = comb(n_elements, size)
+    if total > _EXHAUSTIVE_LIMIT:
+        raise TooLargeError(
+            f"sampling='exhaustive' would make {total:,} samples of {size} out of {n_elements:,} elements, the limit "
+            f"is {_EXHAUSTIVE_LIMIT:,}; use sampling='uniform' or 'local' with n_samples."
+        )
+    if size == 2:
+        return np.stack(np.triu_indices(n_elements, 1), axis=1).astype(np.int64)
+    flat = np.fromiter((i for sample in combinations(range(n_elements), size) for i in sample), np.int64, total * size)
+    return flat.reshape(total, size)
+
+
+def _first_seen(samples: IntArray, n_elements: int) -> IntArray:
+    """Where each distinct sample comes first; samples are numbers in base m while these fit into 64 bits."""
+    if n_elements ** samples.shape[1] < 2**62:
+        _, first = np.unique(samples @ n_elements ** np.arange(samples.shape[1]), return_index=True)
+    else:
+        _, first = np.unique(samples, axis=0, return_index=True)
+    return np.sort(first)
+
+
+def _draw_uniform(data: FloatArray, size: int, count: int, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+    """Uniform samples without repeated elements."""
+    n_elements = len(data)
+    if n_elements < 4 * size:
+        return np.argsort(rng.random((count, n_elements)), axis=1)[:, :size].astype(np.int64)
+    samples = rng.integers(n_elements, size=(count, size))
+    repeated = np.arange(count)
+    while repeated.size:
+        ordered = np.sort(samples[repeated], axis=1)
+        repeated = repeated[(ordered[:, 1:] == ordered[:, :-1]).any(1)]
+        samples[repeated] = rng.integers(n_elements, size=(repeated.size, size))
+    return samples.astype(np.int64)
+
+
+def _draw_local(data: FloatArray, size: int, count: int, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+    """Samples whose first element is uniform and whose others follow the distance law around it."""
+    if not law.sigma > 0:
+        raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
+    samples = np.full((count, size), -1, np.int64)
+    samples[:, 0] = rng.integers(len(data), size=count)
+    for place in range(1, size):
+        rows = np.flatnonzero(samples[:, place - 1] >= 0)
+        samples[rows, place] = _partners(data, samples[rows, :place], rng, law)
+    alone = np.flatnonzero(samples[:, -1] < 0)
+    for rows in np.array_split(alone, -(-alone.size * len(data) // _BLOCK) or 1):
+        samples[rows] = _around(data, samples[rows, 0], size, rng, law)
+    return samples
+
+
+def _partners(data: FloatArray, chosen: IntArray, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+    """One more element for each sample, by rejection from the uniform law; -1 where the tries did not suffice."""
+    partner, waiting = np.full(len(chosen), -1, np.int64), np.arange(len(chosen))
+    for _ in range(_TRIES):
+        trial = rng.integers(len(data), size=waiting.size)
+        distance = np.sqrt(((data[trial] - data[chosen[waiting, 0]]) ** 2).sum(1))
+        fits = rng.random(waiting.size) < np.exp(-(((distance - law.mean_distance) / law.sigma) ** 2))
+        fits &= (chosen[waiting] != trial[:, None]).all(1)
+        partner[waiting[fits]] = trial[fits]
+        waiting = waiting[~fits]
+    return partner
+
+
+def _around(data: FloatArray, first: IntArray, size: int, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+    """Samples (n, b) around first elements (n,): the largest of log-weights plus Gumbel noise are drawn by the law."""
+    keys = rng.gumbel(size=(len(first), len(data))) - ((cdist(data[first], data) - law.mean_distance) / law.sigma) ** 2
+    keys[np.arange(len(first)), first] = np.inf
+    return np.argpartition(-keys, size - 1, axis=1)[:, :size].astype(np.int64)
+
+
+Draw = Callable[[FloatArray, int, int, np.random.Generator, SamplingLaw], IntArray]
+DRAWS: dict[str, Draw] = {"uniform": _draw_uniform, "local": _draw_local}
+
+
+def detection_probability(n_samples: int, sample_probability: float, min_candidates: int = 4) -> float:
+    """Probability that enough of the samples are free of outliers for a model to be found.
+
+    Parameters
+    ----------
+    n_samples : int
+        Samples drawn.
+    sample_probability : float
+        Probability that one sample holds only inliers of the model; (k / m) ** b for uniform samples.
+    min_candidates : int, default 4
+        Hypotheses that a model needs.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    ``1 - sum over k < min_candidates of binom(n, k) p^k (1 - p)^(n - k)``. The paper prints binom(n, tau_C) in the sum;
+    and Algorithm 1 needs more than tau_C hypotheses, so `min_candidates` is tau_C + 1.
+
+    Examples
+    --------
+    >>> round(detection_probability(1000, 0.01), 4)
+    0.9899
+    """
+    return float(binom.sf(min_candidates - 1, n_samples, sample_probability))
+
+
+def samples_needed(
+    sample_probability: float, min_candidates: int = 4, detection: float = 0.99, n_models: int = 1
+) -> int:
+    """Smallest number of samples that finds all models with the wanted probability.
+
+    Parameters
+    ----------
+    sample_probability : float
+        Probability that one sample holds only inliers of a model, for the smallest model.
+    min_candidates : int, default 4
+        Hypotheses that a model needs.
+    detection : float, default 0.99
+        Wanted probability that no model is missed.
+    n_models : int, default 1
+        Models of that size; each may be missed with (1 - detection) / n_models (a union bound).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> n = samples_needed(0.01)
+    >>> n, detection_probability(n, 0.01) >= 0.99 > detection_probability(n - 1, 0.01)
+    (1001, True)
+    """
+    if not 0 < sample_probability <= 1:
+        raise InputError(f"sample_probability must be in (0, 1], got {sample_probability!r}.")
+    if not 0 < detection < 1:
+        raise InputError(f"detection must be in (0, 1), got {detection!r}.")
+    wanted = 1 - (1 - detection) / n_models
+    low, high = min_candidates - 1, min_candidates
+    while detection_probability(high, sample_probability, min_candidates) < wanted:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if detection_probability(middle, sample_probability, min_candidates) < wanted:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,135 @@
+"""Processes that can be stopped: each task is done, lost with a reason, or over its time."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from joblib.externals.loky.process_executor import ProcessPoolExecutor
+
+SHARE_FROM = 1 << 20
+"""Bytes from which an array goes to the workers as a memory map."""
+
+
+@dataclass(frozen=True)
+class LostRun:
+    """A task that was stopped or whose process died."""
+
+    reason: str
+    seconds: float
+
+
+def run_in_processes(
+    call: Callable[..., Any], tasks: list[Any], data: Any, n_workers: int, time_limit: float | None
+) -> Iterator[tuple[int, Any]]:
+    """Yield (number, ``call(run, data, seed)``) for tasks (number, run, seed) as they finish.
+
+    A task over its time limit is stopped and yields a `LostRun`. If a process dies, everything that was in it or beside
+    it is run once more, alone; a task that dies again is lost. No more tasks are sent than there are workers, so the
+    clock of a task starts when it does.
+    """
+    waiting, suspects = deque(tasks), deque[Any]()
+    flying: dict[Future[Any], tuple[Any, float]] = {}
+    n_workers = max(1, min(n_workers, len(tasks)))
+    with tempfile.TemporaryDirectory() as folder:
+        data = _shared(data, Path(folder))
+        pool = _started_pool(n_workers)
+        try:
+            while waiting or suspects or flying:
+                alone = not waiting and bool(suspects) and not flying
+                while waiting and len(flying) < n_workers:
+                    _send(pool, flying, call, waiting.popleft(), data)
+                if alone:
+                    _send(pool, flying, call, suspects.popleft(), data)
+                done, _ = wait(flying, timeout=_next_deadline(flying, time_limit), return_when=FIRST_COMPLETED)
+                died = False
+                for future in done:
+                    task, start = flying.pop(future)
+                    if isinstance(future.exception(), BrokenExecutor):
+                        died = True
+                        if alone:
+                            yield task[0], LostRun("its process died twice", time.monotonic() - start)
+                        else:
+                            suspects.append(task)
+                    elif future.exception() is not None:
+                        reason = f"its result could not be sent: {future.exception()!r}"
+                        yield task[0], LostRun(reason, time.monotonic() - start)
+                    else:
+                        yield task[0], future.result()
+                late = [] if died else _overdue(flying, time_limit)
+                for future in late:
+                    task, start = flying.pop(future)
+                    reason = f"stopped after the time limit of {time_limit:g} s"
+                    yield task[0], LostRun(reason, time.monotonic() - start)
+                if died or late:
+                    (suspects if died else waiting).extendleft(task for task, _ in flying.values())
+                    flying.clear()
+                    pool.shutdown(kill_workers=True)
+                    if waiting or suspects:
+                        pool = _started_pool(min(n_workers, max(1, len(waiting))))
+        finally:
+            pool.shutdown(kill_workers=True)
+
+
+def _started_pool(n_workers: int) -> Any:
+    """Processes that have done their imports, which do not count against the time limit."""
+    pool = ProcessPoolExecutor(max_workers=n_workers)
+    wait([pool.submit(_import_runner, 0.05) for _ in range(n_workers)])
+    return pool
+
+
+def _import_runner(pause: float) -> None:
+    """Import what every run needs; the pause lets the other processes take their share."""
+    import biconsensus.sources._running  # noqa: F401
+
+    time.sleep(pause)
+
+
+def _send(pool: Any, flying: dict[Future[Any], tuple[Any, float]], call: Any, task: Any, data: Any) -> None:
+    """Hand a task to the pool and start its clock."""
+    _, run, seed = task
+    flying[pool.submit(_call, call, run, data, seed)] = task, time.monotonic()
+
+
+def _call(call: Callable[..., Any], run: Any, data: Any, seed: int) -> Any:
+    """Run in the worker: open shared data first."""
+    if isinstance(data, _Mapped):
+        data = joblib.load(data.path, mmap_mode="r")
+    return call(run, data, seed)
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    path: str
+
+
+def _shared(data: Any, folder: Path) -> Any:
+    """Large arrays as a file that workers map."""
+    if not isinstance(data, np.ndarray) or data.nbytes < SHARE_FROM or data.dtype.hasobject:
+        return data
+    path = folder / "data.joblib"
+    joblib.dump(data, path)
+    return _Mapped(str(path))
+
+
+def _next_deadline(flying: dict[Future[Any], tuple[Any, float]], time_limit: float | None) -> float | None:
+    """Seconds until the first task in flight is over its time."""
+    if time_limit is None:
+        return None
+    return max(0.0, min(start for _, start in flying.values()) + time_limit - time.monotonic())
+
+
+def _overdue(flying: dict[Future[Any], tuple[Any, float]], time_limit: float | None) -> list[Future[Any]]:
+    """Tasks in flight that are over their time."""
+    if time_limit is None:
+        return []
+    now = time.monotonic()
+    return [f for f, (_, start) in flying.items() if not f.done() and now - start >= time_limit]
