@@ -107,7 +107,7 @@ def _network(mixing: float, seed: int) -> Case:
     ]
     model = bc.ConsensusCommunities(communities.POOL, n_runs=10, quorum="auto", random_state=seed).fit(graph)
     peers = {
-        "ConsensusCommunities, auto, left-overs alone": bc.metrics.left_alone(model.labels_),
+        "ConsensusCommunities, auto, left-overs alone": bc.metrics.noise_as_singletons(model.labels_),
         "ECG": communities.ecg(graph),
         "fast-ensemble": communities.fast_ensemble(network),
     }

@@ -29,7 +29,7 @@ from biconsensus.communities._estimator import SEARCH
 from biconsensus.communities._search import agree
 from biconsensus.graphs._graph import Graph, read_graph
 from biconsensus.graphs._lfr import lfr_network
-from biconsensus.metrics import left_alone
+from biconsensus.metrics import noise_as_singletons
 from biconsensus.sources.networks import get_algorithm
 from biconsensus.sources.networks._walktrap import as_igraph, igraph_seed
 
@@ -122,9 +122,9 @@ def _compare(network: nx.Graph, graph: Graph, truth: np.ndarray) -> dict[str, tu
         "ECG": ecg(graph),
         "fastconsensus (own)": get_baseline("fast_consensus")(louvain, graph=graph, random_state=0),
         "fast-ensemble": fast_ensemble(network),
-        "ours, left-overs alone": left_alone(model.labels_),
+        "ours, left-overs alone": noise_as_singletons(model.labels_),
         "ours, unassigned='nearest'": nearest,
-        "ours, first round only, left-overs alone": left_alone(first.labels_),
+        "ours, first round only, left-overs alone": noise_as_singletons(first.labels_),
     }
     scores = {name: (ari(truth, labels), len(np.unique(labels))) for name, labels in answers.items()}
     counts = [len(np.unique(labels)) for labels in base]
@@ -208,7 +208,7 @@ def _scale_row(n_nodes: int) -> str:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     singles = [ari(truth, r.labels) for r in model.results_[:10]]
     cells = [f"{graph.n_nodes:,}", f"{graph.n_edges:,}", f"{total:.0f} s", f"{step:.1f} s", f"{used:.1f} s"]
-    cells += [f"{peak:.2f} GiB", f"{np.mean(singles):.3f}", f"{ari(truth, left_alone(model.labels_)):.3f}"]
+    cells += [f"{peak:.2f} GiB", f"{np.mean(singles):.3f}", f"{ari(truth, noise_as_singletons(model.labels_)):.3f}"]
     return f"| {' | '.join(cells)} |"
 
 

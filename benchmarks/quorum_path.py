@@ -47,11 +47,11 @@ def main() -> None:
     for column, (title, (table, truth)) in enumerate(cases.items()):
         pool = bc.Pool.from_labels(table)
         path = QuorumPath.of(pool)
-        quorums = [float(cut.quorum) for cut in path.cuts]
+        quorums = [float(point.quorum) for point in path.points]
         top, bottom = axes[:, column]
-        top.step(quorums, [len(cut) for cut in path.cuts], where="mid", color="C0")
-        bottom.plot(quorums, [ari(truth, cut.labels[pool.inverse]) for cut in path.cuts], "o-", ms=3, color="C1")
-        scores = np.array([path.score(cut) for cut in path.cuts])
+        top.step(quorums, [len(point) for point in path.points], where="mid", color="C0")
+        bottom.plot(quorums, [ari(truth, point.labels[pool.inverse]) for point in path.points], "o-", ms=3, color="C1")
+        scores = np.array([path.score(point) for point in path.points])
         bottom.plot(quorums, (scores - scores.min()) / np.ptp(scores), "--", color="0.5")
         for panel in (top, bottom):
             panel.axvline(float(path.best.quorum), color="C3", lw=1)

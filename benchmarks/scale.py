@@ -21,7 +21,7 @@ import numpy as np
 from scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
 from scale_solver import dask_table, solver_table
 
-from biconsensus._memory import available
+from biconsensus._memory import available_memory
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks" / "scale.md"
@@ -95,7 +95,7 @@ def fits(name: str, m: int) -> bool:
     """Whether there is memory for a contender; above 10^7 the table is mapped, for ours and the plain pass alone."""
     if m > 10**7:
         return name in ("biconsensus", "numpy")
-    return m * PEERS.get(name, 0) < 0.8 * (available() or 0)
+    return m * PEERS.get(name, 0) < 0.8 * (available_memory() or 0)
 
 
 def call(name: str, path: Path) -> Result | None:

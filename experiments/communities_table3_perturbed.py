@@ -114,7 +114,7 @@ def _row(share: float, trials: list[dict[str, Any]], truth: np.ndarray) -> list[
     k = int(truth.max()) + 1
     eac = [nmi(truth, get_baseline("evidence_accumulation")(trial["pool"], k)) for trial in trials]
     lumped = [nmi(truth, trial["paper"]) for trial in trials]
-    means = [np.mean([nmi(truth, bc.metrics.left_alone(trial[name])) for trial in trials]) for name in METHODS]
+    means = [np.mean([nmi(truth, bc.metrics.noise_as_singletons(trial[name])) for trial in trials]) for name in METHODS]
     published = ", ".join(f"{value:.3f}" for value in PAPER[share])
     return [
         share,

@@ -234,12 +234,12 @@ POOL = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
 def test_auto_chooses_a_quorum_and_says_which():
     halves = np.repeat([0, 1], 40)
     rng = np.random.default_rng(0)
-    cut = [10 * halves + rng.integers(2 + k % 4, size=80) for k in range(12)]
-    c = bc.find_consensus(cut, quorum="auto", unassigned="nearest")
+    point = [10 * halves + rng.integers(2 + k % 4, size=80) for k in range(12)]
+    c = bc.find_consensus(point, quorum="auto", unassigned="nearest")
     assert same_grouping(halves, c.labels)
     assert c.settings["method"] == "joint"
     assert [c.settings["quorum"], len(c)] in [[quorum, n] for quorum, n, _ in c.extraction["path"]]
-    assert len(quiet_consensus(cut)) != 2
+    assert len(quiet_consensus(point)) != 2
 
 
 def test_auto_stays_with_a_majority_where_that_is_as_good():

@@ -228,10 +228,10 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
         votes = Votes.at_quorum(problem, quorum)
         rows, gain = votes.best_rows(columns)
         followed = votes.best_columns(rows)
-        crossed = votes.crossed(columns, rows)
+        gain_between_groups = votes.gain_between_groups(columns, rows)
     by_group = np.stack([each[:, columns == t].sum(axis=1) for t in range(n_groups)], axis=1)
     best = np.maximum(by_group.max(axis=1), 0.0)
-    scale = votes.praise[0] / problem.weights[0]  # votes are counted in whole numbers
+    scale = votes.reward[0] / problem.weights[0]  # votes are counted in whole numbers
     assert gain == pytest.approx(scale * best.sum())
     assert np.where(rows >= 0, by_group[np.arange(rows.size), rows], 0.0) == pytest.approx(best)
     taken = np.stack([each[rows == t].sum(axis=0) for t in range(n_groups)])
@@ -240,4 +240,4 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
     for group in range(int(followed.max(initial=-1)) + 1):  # numbered anew, so any group of rows that is best for all
         assert at_best[:, followed == group].all(axis=1).any()
     gains = np.stack([taken[:, columns == t].sum(axis=1) for t in range(n_groups)])
-    assert crossed == pytest.approx(scale * gains)
+    assert gain_between_groups == pytest.approx(scale * gains)

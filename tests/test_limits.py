@@ -152,8 +152,7 @@ import resource, sys
 import numpy as np
 import biconsensus as bc
 from biconsensus.fitting._estimator import MultiModelFitter
-from biconsensus.baselines import _evidence_accumulation as evidence_accumulation
-from biconsensus.baselines import _hbgf as hbgf
+from biconsensus.baselines import evidence_accumulation, hbgf
 from biconsensus.baselines.fitting._linkage import j_linkage
 from biconsensus.sources._spectral import GaussianSpectralClustering
 from biconsensus.sources._subspace import SparseSubspaceClustering
@@ -201,9 +200,9 @@ def test_a_hard_limit_ends_in_a_clear_error_and_no_crash():
 def test_the_limit_of_the_process_counts(monkeypatch):
     size = int(free._text("/proc/self/statm").split()[0]) * resource.getpagesize()
     monkeypatch.setattr(resource, "getrlimit", lambda which: (size + (64 << 20), resource.RLIM_INFINITY))
-    assert free.available() <= 64 << 20
+    assert free.available_memory() <= 64 << 20
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
-    assert free.available() == 0
+    assert free.available_memory() == 0
     with pytest.raises(MemoryError, match="above the limit of 0 MB"):
         bc.find_consensus(TABLE)
 
@@ -213,7 +212,7 @@ def test_the_limit_of_a_container_counts_with_its_cache(monkeypatch, tmp_path):
         (tmp_path / name).write_text(text)
     version2 = tuple(str(tmp_path / name) for name in ("max", "current", "stat"))
     monkeypatch.setattr(free, "CONTAINER", (version2,))
-    assert free.available() == 400_000
+    assert free.available_memory() == 400_000
     (tmp_path / "max").write_text("max\n")
     assert free._container() is None
 
@@ -225,7 +224,7 @@ def test_machines_that_tell_nothing_set_no_limit(monkeypatch):
     monkeypatch.setattr(free, "_text", lambda path: "")
     monkeypatch.setattr(free.os, "sysconf", unknown)
     monkeypatch.setitem(sys.modules, "resource", None)
-    assert free.available() is None
+    assert free.available_memory() is None
     assert len(bc.find_consensus(TABLE)) == 3
 
 

@@ -196,7 +196,7 @@ def test_k_means_rows_of_iris_in_the_paper(k, nmi, percent):
 
 
 def test_elements_of_no_group_stand_alone() -> None:
-    labels = metrics.left_alone([2, -1, 0, -1])
+    labels = metrics.noise_as_singletons([2, -1, 0, -1])
     assert labels.tolist() == [2, 3, 0, 4]
-    assert metrics.left_alone(np.array([-1, -1])).tolist() == [0, 1]
-    assert metrics.left_alone(np.zeros(0, int)).size == 0
+    assert metrics.noise_as_singletons(np.array([-1, -1])).tolist() == [0, 1]
+    assert metrics.noise_as_singletons(np.zeros(0, int)).size == 0

@@ -13,9 +13,10 @@ from sklearn.metrics import normalized_mutual_info_score
 import biconsensus as bc
 from biconsensus import plots
 from biconsensus.models import get_model
+from biconsensus.plots._bases import source_seen
 from biconsensus.plots._contours import level_segments
 from biconsensus.plots._layout import group_graph, in_plane, model_bands, node_positions
-from biconsensus.plots._matrix import element_order
+from biconsensus.plots._matrix import candidate_groups, element_order
 from biconsensus.plots._matrix_display import paint
 from biconsensus.plots._overlaps import Overlaps
 from biconsensus.plots._source_numbers import nmi_of_table
@@ -37,9 +38,7 @@ def seen_of(consensus: bc.Consensus) -> np.ndarray:
     """(m, c) dense mask of what each source saw."""
     return np.stack(
         [
-            np.ones(consensus.labels.size, bool)
-            if (seen := plots.bases.source_seen(consensus.pool, k)) is None
-            else seen
+            np.ones(consensus.labels.size, bool) if (seen := source_seen(consensus.pool, k)) is None else seen
             for k in range(len(consensus.pool.sources))
         ],
         axis=1,
@@ -120,7 +119,7 @@ def test_matrix_image_is_the_matrix_where_it_fits(consensus: bc.Consensus, reord
     A = consensus.pool.to_matrix().toarray()
     if reorder:
         columns = np.argsort(
-            np.where(plots.matrix.candidate_groups(consensus) < 0, 99, plots.matrix.candidate_groups(consensus)),
+            np.where(candidate_groups(consensus) < 0, 99, candidate_groups(consensus)),
             kind="stable",
         )
         A = A[element_order(consensus)][:, columns]
@@ -243,12 +242,12 @@ def test_path_ribbons_nest_and_count() -> None:
     pool = bc.Pool.from_labels([coarse] * 4 + [fine] * 4)
     path = QuorumPath.of(pool, min_elements=2, min_candidates=2)
     ribbons = plots.path_ribbons(path, height=20)
-    assert ribbons.groups.shape == (20, len(path.cuts))
+    assert ribbons.groups.shape == (20, len(path.points))
     assert (np.diff(ribbons.quorums) > 0).all()
-    for place, cut in enumerate(path.cuts[::-1]):
-        sizes = np.bincount(cut.labels, path.problem.counts)
+    for place, point in enumerate(path.points[::-1]):
+        sizes = np.bincount(point.labels, path.problem.counts)
         np.testing.assert_array_equal(np.bincount(ribbons.groups[:, place]), sizes)
-        assert len(np.flatnonzero(np.diff(ribbons.groups[:, place]))) == len(cut) - 1  # groups hang together
+        assert len(np.flatnonzero(np.diff(ribbons.groups[:, place]))) == len(point) - 1  # groups hang together
     np.testing.assert_array_equal(ribbons.origin[:, ribbons.chosen], ribbons.groups[:, ribbons.chosen])
 
 

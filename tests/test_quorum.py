@@ -19,7 +19,7 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.quorum._measures import contrast, effective_numbers, relation
 from biconsensus.quorum._overlaps import Overlaps
 from biconsensus.quorum._path import QUORUMS, QuorumPath, choose
-from biconsensus.quorum._score import FEW_SEEN, MANY_SEEN, SHARED, Fit, Judge
+from biconsensus.quorum._score import FEW_SEEN, MANY_SEEN, SHARED, Fit, PathScorer
 from biconsensus.quorum._walk import leading_vectors, retention, walk_groups
 
 
@@ -134,18 +134,18 @@ def test_effective_number_of_groups_is_that_of_groups_of_one_size() -> None:
 
 def test_kind_of_pool_decides_what_counts() -> None:
     elements = np.arange(60)
-    few = Judge.of(problem_of(elements // 20, elements % 3))
-    many = Judge.of(problem_of(elements // 5, elements % 12))
-    varied = Judge.of(problem_of(elements // 5, elements % 3))
-    places = {at: [Fit(retention=0.5), Fit(retention=at)] for at in (0.85, 0.86, 0.94, 0.95)}
-    assert [few.weights(places[at]) for at in places] == [FEW_SEEN] * 3 + [SHARED]
-    assert [many.weights(places[at]) for at in places] == [MANY_SEEN] * 3 + [SHARED]
-    assert [varied.weights(places[at]) for at in places] == [FEW_SEEN] + [SHARED] * 3
+    few = PathScorer.of(problem_of(elements // 20, elements % 3))
+    many = PathScorer.of(problem_of(elements // 5, elements % 12))
+    varied = PathScorer.of(problem_of(elements // 5, elements % 3))
+    points = {at: [Fit(retention=0.5), Fit(retention=at)] for at in (0.85, 0.86, 0.94, 0.95)}
+    assert [few.weights(points[at]) for at in points] == [FEW_SEEN] * 3 + [SHARED]
+    assert [many.weights(points[at]) for at in points] == [MANY_SEEN] * 3 + [SHARED]
+    assert [varied.weights(points[at]) for at in points] == [FEW_SEEN] + [SHARED] * 3
     # clear is the place that is best by the score of varied sources, not any place
-    assert few.weights([*places[0.95], Fit(silhouette=2.0, retention=0.9)]) == FEW_SEEN
+    assert few.weights([*points[0.95], Fit(silhouette=2.0, retention=0.9)]) == FEW_SEEN
     # sources that agree are met as they are
-    assert replace(varied, agreement=0.7).weights(places[0.95]) == FEW_SEEN
-    assert replace(varied, agreement=0.69).weights(places[0.95]) == SHARED
+    assert replace(varied, agreement=0.7).weights(points[0.95]) == FEW_SEEN
+    assert replace(varied, agreement=0.69).weights(points[0.95]) == SHARED
 
 
 @pytest.mark.parametrize("k", [9, 12])
@@ -158,19 +158,19 @@ def test_clear_groups_are_found_by_sources_that_cut_them_all_as_finely(k: int) -
 
 
 def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
-    judge = Judge.of(problem_of(*[np.repeat([0, 1], 30)] * 3))
-    fit = judge.fit(np.arange(2))
+    scorer = PathScorer.of(problem_of(*[np.repeat([0, 1], 30)] * 3))
+    fit = scorer.fit(np.arange(2))
     assert (fit.recall, fit.precision) == pytest.approx((0.5, 0.5))
     assert (fit.difference, fit.silhouette, fit.retention) == pytest.approx((1, 1, 1))
     assert fit.weighted(FEW_SEEN) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
-    assert judge.fit(np.zeros(2, int)).weighted(SHARED) == 0
+    assert scorer.fit(np.zeros(2, int)).weighted(SHARED) == 0
 
 
 def test_trivial_candidates_do_not_vote() -> None:
     table = np.column_stack([np.repeat([0, 1], [95, 5]), np.repeat([0, 1], 50)])
     problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
     sizes = problem.counts @ problem.entries.toarray()
-    weights = Judge.of(problem).problem.weights
+    weights = PathScorer.of(problem).problem.weights
     assert (weights[sizes == 95] == 0).all()
     assert (weights[sizes == 50] > 0).all()
 
@@ -198,16 +198,16 @@ def test_identical_partitions_come_back_unchanged_anywhere_on_the_path(n_sources
     truth = np.repeat(np.arange(5), [10, 12, 14, 20, 44])
     pool = bc.Pool.from_labels(np.column_stack([truth] * n_sources))
     path = QuorumPath.of(pool)
-    for cut in path.cuts:
-        assert adjusted_rand_score(truth, cut.labels[pool.inverse]) == 1.0
+    for point in path.points:
+        assert adjusted_rand_score(truth, point.labels[pool.inverse]) == 1.0
     assert path.best.quorum == Fraction(1, 2)
 
 
 def test_path_goes_from_fine_to_coarse_and_can_be_cut_anywhere(iris_path: QuorumPath) -> None:
-    numbers = [len(cut) for cut in iris_path.cuts]
-    assert [cut.quorum for cut in iris_path.cuts] == list(QUORUMS)
+    numbers = [len(point) for point in iris_path.points]
+    assert [point.quorum for point in iris_path.points] == list(QUORUMS)
     assert numbers[0] > numbers[-1] >= 1
-    assert iris_path.at(0.5) is iris_path.cuts[list(QUORUMS).index(Fraction(1, 2))]
+    assert iris_path.at(0.5) is iris_path.points[list(QUORUMS).index(Fraction(1, 2))]
     between = iris_path.at(0.27)
     assert between.quorum == Fraction(27, 100)
     assert min(numbers) <= len(between) <= max(numbers)
@@ -215,14 +215,14 @@ def test_path_goes_from_fine_to_coarse_and_can_be_cut_anywhere(iris_path: Quorum
 
 def test_frame_holds_every_group_with_its_lifetime(iris_path: QuorumPath) -> None:
     frame = iris_path.to_frame()
-    assert len(frame) == sum(len(cut) for cut in iris_path.cuts)
+    assert len(frame) == sum(len(point) for point in iris_path.points)
     whole = np.log(float(QUORUMS[0]) / float(QUORUMS[-1]))
     assert frame["lifetime"].between(0, whole + 1e-9).all()
     # setosa is a group from end to end of the useful part of the path
     assert frame.loc[frame["n_elements"] == 50, "lifetime"].max() > 0.5 * whole
     for _, line in frame[frame["parent"] >= 0].head(5).iterrows():
-        place = [float(cut.quorum) for cut in iris_path.cuts].index(line["quorum"])
-        here, there = iris_path.cuts[place].blocks[int(line["group"])], iris_path.cuts[place + 1]
+        place = [float(point.quorum) for point in iris_path.points].index(line["quorum"])
+        here, there = iris_path.points[place].blocks[int(line["group"])], iris_path.points[place + 1]
         held = [iris_path.problem.n_elements(here.rows & (there.labels == t)) for t in range(len(there))]
         assert int(np.argmax(held)) == line["parent"]
 
@@ -244,9 +244,9 @@ def test_automatic_choice_finds_what_is_there() -> None:
     data, truth = make_blobs(300, centers=6, cluster_std=0.6, random_state=4)
     for low, high in ((2, 12), (5, 8), (2, 17)):
         pool = bc.Pool.from_labels(runs(data, low, high, n_runs=20))
-        path, cut = choose(pool)
-        assert adjusted_rand_score(truth, cut.labels[pool.inverse]) > 0.8
-        assert cut in path.cuts
+        path, point = choose(pool)
+        assert adjusted_rand_score(truth, point.labels[pool.inverse]) > 0.8
+        assert point in path.points
 
 
 def test_automatic_choice_beats_the_majority_where_the_pool_is_over_clustered() -> None:
@@ -275,9 +275,9 @@ def test_unseen_elements_are_stitched() -> None:
         table[seen, j] = truth[seen]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        _, cut = choose(bc.Pool.from_labels(table))
-    assert adjusted_rand_score(truth, cut.labels[bc.Pool.from_labels(table).inverse]) > 0.95
-    assert len(cut) == 4
+        _, point = choose(bc.Pool.from_labels(table))
+    assert adjusted_rand_score(truth, point.labels[bc.Pool.from_labels(table).inverse]) > 0.95
+    assert len(point) == 4
 
 
 def test_more_separate_parts_than_groups_wanted() -> None:

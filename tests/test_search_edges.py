@@ -10,7 +10,7 @@ from strategies import quiet_consensus
 
 import biconsensus as bc
 from biconsensus import _search as search
-from biconsensus._search import ORDINARY, Settings, _greedy, _majority, _power
+from biconsensus._search import UNSCALED_WEIGHTS, Settings, _greedy, _majority, _power
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.quorum._measures import nearest
 from biconsensus.quorum._path import choose
@@ -129,8 +129,8 @@ def test_overlap_on_the_path_is_greedy():
     [
         ([0.0, 0.0], 0),
         ([1.0, 1e-300], 0),
-        (list(ORDINARY), 0),
-        ([ORDINARY[0]], 0),
+        (list(UNSCALED_WEIGHTS), 0),
+        ([UNSCALED_WEIGHTS[0]], 0),
         ([np.nextafter(2.0**-10, 0)], -10),
         ([2.0**31, 0.0], 32),
         ([np.nextafter(2.0**30, np.inf)], 31),
@@ -146,7 +146,7 @@ def test_extreme_weights_are_scaled_by_a_power_of_two_that_loses_none(weights, p
 
 
 def test_ordinary_bounds():
-    assert ORDINARY == (1 / 1024, 1073741824.0)
+    assert UNSCALED_WEIGHTS == (1 / 1024, 1073741824.0)
 
 
 def majority(pool, best, **options):
@@ -167,9 +167,9 @@ def majority(pool, best, **options):
         }
     )
     path, _ = choose(pool, min_elements=3, min_candidates=2)
-    problem = replace(path.problem, weights=path.judge.plain)
+    problem = replace(path.problem, weights=path.scorer.plain)
     blocks = _greedy(problem, settings).blocks
-    score = path.judge.fit(nearest(path.problem, blocks)).weighted(path.weights)
+    score = path.scorer.fit(nearest(path.problem, blocks)).weighted(path.weights)
     return _majority(problem, path, settings, score + best)
 
 
@@ -182,7 +182,7 @@ def test_a_majority_is_kept_while_it_scores_at_most_half_a_percent_less():
 
 
 def test_a_majority_that_scores_just_half_a_percent_less_is_kept(monkeypatch):
-    monkeypatch.setattr(search, "AS_GOOD", 0.0)
+    monkeypatch.setattr(search, "MAJORITY_MARGIN", 0.0)
     assert majority(bc.Pool.from_labels([HALVES] * 4), 0.0) is not None
 
 

@@ -16,7 +16,7 @@ CONTAINER = (
 """Files with the limit and the use of a control group, and what the use consists of: version 2 and 1."""
 
 
-def available() -> int | None:
+def available_memory() -> int | None:
     """Bytes of memory that can still be had, where the system tells."""
     figures = [figure for figure in (_machine(), _container(), _process()) if figure is not None]
     return max(min(figures), 0) if figures else None

@@ -21,14 +21,13 @@ from biconsensus.solvers import get_solver
 from biconsensus.solvers._memory import check_solver_memory
 
 if TYPE_CHECKING:
-    from biconsensus.quorum._path import QuorumPath
-    from biconsensus.quorum._points import Cut
+    from biconsensus.quorum._path import PathPoint, QuorumPath
 
 logger = logging.getLogger("biconsensus")
 
-ORDINARY = (2.0**-10, 2.0**30)
+UNSCALED_WEIGHTS = (2.0**-10, 2.0**30)
 """Largest weights that are calculated with as they are."""
-AS_GOOD = 0.005
+MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the automatic quorum stays with a majority (see the page on the quorum)."""
 
 
@@ -87,39 +86,39 @@ def solve_on_path(
     sizes = {"min_elements": settings.min_elements, "min_candidates": settings.min_candidates}
     used = joined.weights if weights is None else weights
     power = _power(used)
-    path, cut = choose(joined, np.ldexp(used, -power), n_groups=n_groups, **sizes)
+    path, point = choose(joined, np.ldexp(used, -power), n_groups=n_groups, **sizes)
     method = "greedy" if settings.overlap else settings.method
     if method == "greedy":
-        cut = _greedy_cut(path, settings, n_groups)
-    problem = replace(path.problem, weights=path.judge.plain)
-    found = _majority(problem, path, settings, path.score(cut)) if n_groups is None else None
+        point = _greedy_point(path, settings, n_groups)
+    problem = replace(path.problem, weights=path.scorer.plain)
+    found = _majority(problem, path, settings, path.score(point)) if n_groups is None else None
     if found is None:
-        problem, found = path.problem, Extraction(list(cut.blocks))
-        settings = replace(settings, quorum=cut.quorum, method="greedy" if method == "greedy" else "joint")
+        problem, found = path.problem, Extraction(list(point.blocks))
+        settings = replace(settings, quorum=point.quorum, method="greedy" if method == "greedy" else "joint")
     result = _result(given, joined, used, problem, found, settings, power)
-    result.extraction["path"] = [[float(c.quorum), len(c), path.score(c)] for c in path.cuts]
+    result.extraction["path"] = [[float(c.quorum), len(c), path.score(c)] for c in path.points]
     return result
 
 
 def _majority(problem: PreferenceMatrix, path: QuorumPath, settings: Settings, best: float) -> Extraction | None:
     """The paper's own answer, by a majority and without certainty, where it fits the pool as well as the best place."""
-    from biconsensus.quorum._points import finished
+    from biconsensus.quorum._path import make_point
 
     found = _search(problem, settings)
-    cut = finished(path.judge, settings.quorum, found.blocks, path.cuts[0].columns)
-    return found if len(cut) and path.score(cut) >= best - AS_GOOD else None
+    point = make_point(path.scorer, settings.quorum, found.blocks, path.points[0].columns)
+    return found if len(point) and path.score(point) >= best - MAJORITY_MARGIN else None
 
 
-def _greedy_cut(path: QuorumPath, settings: Settings, n_groups: int | None) -> Cut:
+def _greedy_point(path: QuorumPath, settings: Settings, n_groups: int | None) -> PathPoint:
     """Algorithm 1 at every quorum of the path: the best score, or the best of those nearest to so many groups."""
-    from biconsensus.quorum._points import best_cut, finished
+    from biconsensus.quorum._path import best_point, make_point
 
     tries = []
-    for quorum in (cut.quorum for cut in path.cuts):
+    for quorum in (point.quorum for point in path.points):
         blocks = _greedy(path.problem, replace(settings, quorum=quorum)).blocks
-        tries.append(finished(path.judge, quorum, blocks, path.cuts[0].columns))
-    wanted = [abs(len(cut) - n_groups) for cut in tries] if n_groups is not None else [0] * len(tries)
-    return best_cut([cut for cut, off in zip(tries, wanted) if off == min(wanted)], path.score)
+        tries.append(make_point(path.scorer, quorum, blocks, path.points[0].columns))
+    wanted = [abs(len(point) - n_groups) for point in tries] if n_groups is not None else [0] * len(tries)
+    return best_point([point for point, off in zip(tries, wanted) if off == min(wanted)], path.score)
 
 
 def _result(
@@ -159,7 +158,7 @@ def _result(
 def _power(weights: FloatArray) -> int:
     """Power of two that brings extreme weights near 1, so that products stay finite; 0 for ordinary ones."""
     top = float(weights.max(initial=0.0))
-    if top == 0 or ORDINARY[0] <= top <= ORDINARY[1]:
+    if top == 0 or UNSCALED_WEIGHTS[0] <= top <= UNSCALED_WEIGHTS[1]:
         return 0
     # the smallest weight must not vanish where weights differ by hundreds of orders of magnitude
     most = int(np.frexp(weights[weights > 0].min())[1]) - np.finfo(np.float64).minexp

@@ -133,7 +133,7 @@ def test_entries_that_are_not_numbers_are_refused(saved):
 
 
 def test_a_file_that_would_not_fit_into_memory_is_refused(saved, monkeypatch):
-    monkeypatch.setattr(storage, "available", lambda: 100)
+    monkeypatch.setattr(storage, "available_memory", lambda: 100)
     with pytest.raises(bc.errors.FileFormatError, match="only 100 are free"):
         bc.Consensus.load(saved)
 

@@ -273,7 +273,9 @@ def test_sets_that_are_known_need_no_vote():
     start = Sets.from_masks(np.eye(2, dtype=bool))
     kept = []
     known = {start.keys()[0]}
-    rest = descent.settle(votes, start, *every, lambda keys, tally, places: kept.extend(zip(keys, places)), known)
+    rest = descent.vote_to_fixed_point(
+        votes, start, *every, lambda keys, tally, places: kept.extend(zip(keys, places)), known
+    )
     assert rest.keys() == start.keys()
     assert kept == [(start.keys()[1], 0)]
 

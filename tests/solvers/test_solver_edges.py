@@ -70,7 +70,7 @@ def test_votes_that_are_cut_short_return_where_they_are(monkeypatch: pytest.Monk
     starts = votes.first_columns(np.arange(9), *every)
     once = votes.vote(starts, *every).columns
     monkeypatch.setattr(descent, "MAX_STEPS", 1)
-    assert descent.settle(votes, starts, *every).keys() == once.keys()
+    assert descent.vote_to_fixed_point(votes, starts, *every).keys() == once.keys()
     assert once.keys() != starts.keys()
 
 

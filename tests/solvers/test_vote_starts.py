@@ -19,8 +19,10 @@ from biconsensus.solvers.vote._solver import LEADING, VoteSolver, heaviest
 def starts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Every start that a solver takes from now on: columns, rows after them, and the singular vector."""
     taken: list[int] = []
-    original = VoteSolver._from
-    monkeypatch.setattr(VoteSolver, "_from", lambda self, sets, who: (taken.extend(who), original(self, sets, who)))
+    original = VoteSolver._record_fixed_points
+    monkeypatch.setattr(
+        VoteSolver, "_record_fixed_points", lambda self, sets, who: (taken.extend(who), original(self, sets, who))
+    )
     return taken
 
 
@@ -148,13 +150,13 @@ def test_rows_are_starts_up_to_the_border(monkeypatch: pytest.MonkeyPatch, start
 
 def test_a_row_starts_from_the_columns_that_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
     begun: dict[int, list[int]] = {}
-    original = VoteSolver._from
+    original = VoteSolver._record_fixed_points
 
     def note(self: VoteSolver, sets: Sets, who: np.ndarray) -> None:
         begun.update(zip(who.tolist(), map(list, map(set_of, sets.keys()))))
         original(self, sets, who)
 
-    monkeypatch.setattr(VoteSolver, "_from", note)
+    monkeypatch.setattr(VoteSolver, "_record_fixed_points", note)
     matrix = planted([(3, 3), (2, 2)])
     matrix[0, 4] = True
     solved(matrix).best_block(np.ones(5, bool), np.array([True, True, True, True, False]), 1, 1)
@@ -236,5 +238,7 @@ def test_votes_that_never_rest_end_after_200_steps() -> None:
             return Tally(lambda k: np.zeros(0, np.int64), moved, np.zeros(len(sets)), np.zeros(len(sets), np.int64))
 
     votes = Restless(problem_of(np.eye(2, dtype=bool)), HALF)
-    rest = descent.settle(votes, Sets.from_masks(np.eye(2, dtype=bool)), np.ones(2, bool), np.ones(2, bool))
+    rest = descent.vote_to_fixed_point(
+        votes, Sets.from_masks(np.eye(2, dtype=bool)), np.ones(2, bool), np.ones(2, bool)
+    )
     assert rest.items.tolist() == [200, 201]

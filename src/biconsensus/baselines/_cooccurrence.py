@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available
+from biconsensus._memory import available_memory
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
@@ -53,7 +53,7 @@ def cooccurrence(pool: Pool, memory_limit: int | None = MEMORY_LIMIT) -> FloatAr
 
 def check_square(what: str, size: int, memory_limit: int | None = MEMORY_LIMIT) -> None:
     """A dense square matrix of that size, with its temporary copies, fits into the limit and into what is free."""
-    figures = [figure for figure in (memory_limit, available()) if figure is not None]
+    figures = [figure for figure in (memory_limit, available_memory()) if figure is not None]
     check_memory(f"{what} ({size} x {size})", 3 * 8 * size * size, min(figures, default=None))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.graphs._graph import Graph
-from biconsensus.metrics import left_alone
+from biconsensus.metrics import noise_as_singletons
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.networks._algorithm import need
 from biconsensus.sources.networks._walktrap import as_igraph
@@ -48,7 +48,7 @@ class CommunityOutput:
         if graph is None:
             graph = as_igraph(self.graph_)
             graph.vs["name"] = self.graph_.names
-        return igraph.VertexClustering(graph, membership=left_alone(self.labels_).tolist())
+        return igraph.VertexClustering(graph, membership=noise_as_singletons(self.labels_).tolist())
 
 
 def write_attributes(target: Any, graph: Graph, values: dict[str, list[Any]]) -> None:

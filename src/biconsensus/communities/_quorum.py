@@ -1,4 +1,4 @@
-"""The automatic quorum of communities: of the places on the path, the one that explains the network best."""
+"""The automatic quorum of communities: of the points on the path, the one that explains the network best."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from fractions import Fraction
 import numpy as np
 
 from biconsensus.graphs._graph import Graph
-from biconsensus.metrics import left_alone
+from biconsensus.metrics import noise_as_singletons
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
-from biconsensus.quorum._path import QuorumPath
-from biconsensus.quorum._points import best_cut
+from biconsensus.quorum._path import QuorumPath, best_point
 
 
 def likeliest_quorum(graph: Graph, pool: Pool, min_elements: int, min_candidates: int) -> Fraction:
     """Quorum whose groups, left-overs with the nearest, make the network most likely; ties go to a majority."""
     path = QuorumPath.of(pool, min_elements=min_elements, min_candidates=min_candidates)
-    return best_cut(path.cuts, lambda cut: likelihood(graph, cut.labels[pool.inverse])).quorum
+    return best_point(path.points, lambda point: likelihood(graph, point.labels[pool.inverse])).quorum
 
 
 def likelihood(graph: Graph, labels: IntArray) -> float:
@@ -48,7 +47,7 @@ def likelihood(graph: Graph, labels: IntArray) -> float:
     >>> round(likelihood(graph, np.array([0, 0, 0, 1, 1, 1])), 3)
     0.693
     """
-    groups = left_alone(labels)
+    groups = noise_as_singletons(labels)
     links = graph.adjacency.tocoo()
     total = float(links.data.sum())
     if total == 0:

@@ -78,14 +78,14 @@ def search(votes: Votes, starts: Iterable[IntArray] = ()) -> IntArray:
 
 def climb(votes: Votes, columns: IntArray, steps: Sequence[Step]) -> tuple[IntArray, float]:
     """Local optimum reached from a grouping of the columns by these steps, and its total gain (scaled)."""
-    columns, value = votes.settle(columns)
+    columns, value = votes.alternate(columns)
     for _ in range(MAX_ROUNDS):
         before = value
         for step in steps:
             changed = step(votes, columns)
             if np.array_equal(changed, columns):
                 continue  # settled already
-            changed, total = votes.settle(changed)
+            changed, total = votes.alternate(changed)
             if total > value:
                 columns, value = changed, total
         if value <= before:
@@ -133,7 +133,7 @@ def merged(votes: Votes, columns: IntArray) -> IntArray:
     n_groups = int(columns.max(initial=-1)) + 1
     if n_groups < 2:
         return columns
-    cross = votes.crossed(columns, rows)
+    cross = votes.gain_between_groups(columns, rows)
     groups = np.arange(n_groups)
     while True:
         joint = cross + cross.T
@@ -162,12 +162,12 @@ def divided(votes: Votes, columns: IntArray) -> IntArray:
             continue
         shared = votes.overlaps(members, of_group)
         held, size = shared.diagonal(), votes.problem.counts[members].sum()
-        praise, tolls = votes.praise[of_group][:, None], votes.tolls[of_group][:, None]
-        near = praise * shared - tolls * held
-        far = praise * (held[:, None] - shared) - tolls * (size - held)
+        reward, cost = votes.reward[of_group][:, None], votes.cost[of_group][:, None]
+        near = reward * shared - cost * held
+        far = reward * (held[:, None] - shared) - cost * (size - held)
         value = np.maximum(np.maximum(near, far), 0.0).sum(axis=0)
         best = int(value.argmax())
-        if value[best] > (praise[:, 0] * held - tolls[:, 0] * size).sum():
+        if value[best] > (reward[:, 0] * held - cost[:, 0] * size).sum():
             result[of_group[far[:, best] > near[:, best]]] = fresh
             fresh += 1
     return result
@@ -183,11 +183,11 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
     scores = np.column_stack([votes.row_scores(columns), np.zeros((n_rows, 2))])
     by_column = votes.problem.by_column
     for j in range(votes.n_columns):
-        vote = np.full(n_rows, -votes.tolls[j])
+        vote = np.full(n_rows, -votes.cost[j])
         if votes.problem.unseen is not None and votes.problem.view is not None:
             vote[votes.problem.unseen[:, [votes.problem.view[j]]].toarray().ravel() > 0] = 0.0
         mine = slice(by_column.indptr[j], by_column.indptr[j + 1])
-        vote[by_column.indices[mine]] += votes.praise[j] * by_column.data[mine]
+        vote[by_column.indices[mine]] += votes.reward[j] * by_column.data[mine]
         home = columns[j]
         if home >= 0:
             scores[:, home] -= vote

@@ -24,9 +24,9 @@ class Votes:
     """Scores between rows and groups of columns; whole numbers where weights and quorum allow it, so ties are exact."""
 
     problem: PreferenceMatrix
-    praise: FloatArray
+    reward: FloatArray
     """(q,) what a column gives to each row that it contains."""
-    tolls: FloatArray
+    cost: FloatArray
     """(q,) what a column asks of each row that it saw."""
 
     @classmethod
@@ -78,8 +78,8 @@ class Votes:
     def row_scores(self, columns: IntArray) -> FloatArray:
         """(r, T) gain of each row in each group of columns."""
         member = _one_hot(columns)
-        asked = member * self.tolls[:, None]
-        scores: FloatArray = self.entries @ (member * self.praise[:, None])
+        asked = member * self.cost[:, None]
+        scores: FloatArray = self.entries @ (member * self.reward[:, None])
         scores -= asked.sum(axis=0)
         if self.problem.unseen is not None and self.problem.view is not None:
             by_view = np.zeros((self.problem.unseen.shape[1], member.shape[1]))
@@ -89,8 +89,8 @@ class Votes:
 
     def _near_rows(self, columns: IntArray) -> csr_array:
         """(r, T) the same where a column of the row is in the group: elsewhere it can only lose."""
-        asked = _grouped(columns, self.tolls)
-        scores = csr_array(self.entries @ _grouped(columns, self.praise))
+        asked = _grouped(columns, self.cost)
+        scores = csr_array(self.entries @ _grouped(columns, self.reward))
         scores.data = scores.data - asked.sum(axis=0)[scores.indices]
         if self.problem.unseen is not None and self.problem.view is not None:
             by_view = summed(asked, self.problem.view, self.problem.unseen.shape[1])
@@ -105,7 +105,7 @@ class Votes:
         asked = np.broadcast_to(self._sizes(rows), held.shape)
         if self.unseen_by_view is not None and self.problem.view is not None:
             asked = asked - (self.unseen_by_view @ member)[self.problem.view]
-        return self.praise[:, None] * held - self.tolls[:, None] * asked
+        return self.reward[:, None] * held - self.cost[:, None] * asked
 
     def _near_columns(self, rows: IntArray) -> csr_array:
         """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
@@ -114,15 +114,15 @@ class Votes:
         asked = self._sizes(rows)[scores.indices]
         if self.problem.view is not None and self.unseen_by_view is not None:
             asked = asked - values_at(self._lost(rows), self.problem.view[column], scores.indices)
-        scores.data = self.praise[column] * scores.data - self.tolls[column] * asked
+        scores.data = self.reward[column] * scores.data - self.cost[column] * asked
         return scores
 
-    def crossed(self, columns: IntArray, rows: IntArray) -> FloatArray:
+    def gain_between_groups(self, columns: IntArray, rows: IntArray) -> FloatArray:
         """(T, T) gain of all columns of one group with all rows of another."""
         n_groups = int(columns.max(initial=-1)) + 1
         held = self.entries_by_column @ _grouped(rows, np.ones(rows.size), n_groups)
-        asked = _grouped(columns, self.tolls)
-        gains: FloatArray = (_grouped(columns, self.praise).T @ held).toarray()
+        asked = _grouped(columns, self.cost)
+        gains: FloatArray = (_grouped(columns, self.reward).T @ held).toarray()
         gains -= np.outer(asked.sum(axis=0), self._sizes(rows, n_groups))
         if self.problem.view is not None and self.unseen_by_view is not None:
             by_view = summed(asked, self.problem.view, self.unseen_by_view.shape[0])
@@ -167,7 +167,7 @@ class Votes:
         kept = column >= 0
         return row[kept], column[kept], self.entries.data[entry[kept]]
 
-    def settle(self, columns: IntArray) -> tuple[IntArray, float]:
+    def alternate(self, columns: IntArray) -> tuple[IntArray, float]:
         """Alternate the exact half-steps until nothing is gained."""
         rows, value = self.best_rows(columns)
         for _ in range(MAX_ROUNDS):

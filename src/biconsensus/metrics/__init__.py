@@ -7,16 +7,16 @@ any other: leaving elements out is neither rewarded nor hidden.
 
 from biconsensus.metrics._covers import overlapping_nmi, recall_precision
 from biconsensus.metrics._graphs import modularity
-from biconsensus.metrics._partitions import ami, ari, f_measure, left_alone, misclassification_error, nmi
+from biconsensus.metrics._partitions import ami, ari, f_measure, misclassification_error, nmi, noise_as_singletons
 
 __all__ = [
     "ami",
     "ari",
     "f_measure",
-    "left_alone",
     "misclassification_error",
     "modularity",
     "nmi",
+    "noise_as_singletons",
     "overlapping_nmi",
     "recall_precision",
 ]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 
 from biconsensus.errors import InputError
-from biconsensus.metrics._partitions import left_alone
+from biconsensus.metrics._partitions import noise_as_singletons
 
 
 def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> float:
@@ -41,7 +41,7 @@ def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> fl
     0.5
     """
     matrix = coo_array(adjacency)
-    groups = np.unique(left_alone(labels), return_inverse=True)[1]
+    groups = np.unique(noise_as_singletons(labels), return_inverse=True)[1]
     if matrix.shape != (groups.size, groups.size):
         raise InputError(f"labels has {groups.size} entries for an adjacency of shape {matrix.shape}; give one a node.")
     total = float(matrix.sum())

@@ -12,7 +12,7 @@ from biconsensus.metrics._contingency import best_matching, contingency
 from biconsensus.protocols import FloatArray, IntArray
 
 
-def left_alone(labels: ArrayLike) -> IntArray:
+def noise_as_singletons(labels: ArrayLike) -> IntArray:
     """Labels in which every element of no group (-1) is a group of one, as methods that know no outliers have them.
 
     Parameters
@@ -26,7 +26,7 @@ def left_alone(labels: ArrayLike) -> IntArray:
 
     Examples
     --------
-    >>> left_alone([0, -1, 1, -1])
+    >>> noise_as_singletons([0, -1, 1, -1])
     array([0, 2, 1, 3])
     """
     groups = np.asarray(labels)

@@ -57,20 +57,20 @@ def path_ribbons(path: QuorumPath, height: int = 400) -> PathRibbons:
     >>> int(ribbons.n_groups.min()), int(ribbons.n_groups.max())
     (2, 4)
     """
-    cuts = path.cuts[::-1]
-    labels = np.stack([cut.labels for cut in cuts], axis=1)
+    points = path.points[::-1]
+    labels = np.stack([point.labels for point in points], axis=1)
     counts = path.problem.counts
     order = np.lexsort(labels.T[::-1])  # the coarsest place is the first key
     middle = (np.arange(height) + 0.5) / height * counts.sum()
     rows = order[np.searchsorted(np.cumsum(counts[order]), middle, side="right")]
-    chosen = next(k for k, cut in enumerate(cuts) if cut is path.best)
-    origin = np.stack([_origin(labels[:, k], labels[:, chosen], counts) for k in range(len(cuts))], axis=1)
+    chosen = next(k for k, point in enumerate(points) if point is path.best)
+    origin = np.stack([_origin(labels[:, k], labels[:, chosen], counts) for k in range(len(points))], axis=1)
     return PathRibbons(
         groups=labels[rows],
         origin=origin[rows],
-        quorums=np.array([float(cut.quorum) for cut in cuts]),
-        n_groups=np.array([len(cut) for cut in cuts]),
-        scores=np.array([path.score(cut) for cut in cuts]),
+        quorums=np.array([float(point.quorum) for point in points]),
+        n_groups=np.array([len(point) for point in points]),
+        scores=np.array([path.score(point) for point in points]),
         chosen=chosen,
     )
 

@@ -13,8 +13,8 @@ from biconsensus.errors import InputError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.quorum._points import cut_at
-from biconsensus.quorum._score import Judge
+from biconsensus.quorum._path import point_at
+from biconsensus.quorum._score import PathScorer
 from biconsensus.result._consensus import Consensus
 
 CALIBRATION = 0.05, 0.87
@@ -90,8 +90,8 @@ def _grouped(consensus: Consensus, pool: Pool, drawn: IntArray) -> IntArray:
     fewest = max(1, round(consensus.settings["min_candidates"] * 0.63))
     sizes = consensus.settings["min_elements"], fewest
     # the weights are those of the search already, and nothing is chosen here
-    cut = cut_at(Judge(problem, problem.weights), quorum, None, sizes)
-    found: IntArray = cut.labels[pool.inverse]
+    point = point_at(PathScorer(problem, problem.weights), quorum, None, sizes)
+    found: IntArray = point.labels[pool.inverse]
     return found
 
 

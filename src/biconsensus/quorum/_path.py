@@ -1,4 +1,4 @@
-"""The quorum path: groups for every quorum, and the choice of a place on it.
+"""The quorum path: groups for every quorum, from fine to coarse, and the choice of a point on it.
 
 The path is that of the joint method, candidates weighted by how certain the pool is of them; nothing else is looked at.
 """
@@ -6,19 +6,24 @@ The path is that of the joint method, candidates weighted by how certain the poo
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods._joint import climb, divided, merged, peaks
+from biconsensus.methods._votes import Votes
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import FloatArray
-from biconsensus.quorum._points import Cut, best_cut, cut_at, joined, large, lifetimes, walked
-from biconsensus.quorum._score import GIVEN_NUMBER, Fit, Judge
+from biconsensus.protocols import Block, FloatArray, IntArray, comparable
+from biconsensus.quorum._measures import members_of, nearest
+from biconsensus.quorum._score import GIVEN_NUMBER, Fit, PathScorer
+from biconsensus.quorum._walk import walk_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +35,27 @@ QUORUMS = tuple(
 """Places of the path, from fine to coarse."""
 MAX_WALK = 3000
 """Columns up to which the eigenvectors of the random walk are computed."""
+SAME_GROUP = 0.75
+"""Jaccard index above which groups of neighbouring points are one group that lives on."""
+
+
+@dataclass(frozen=True)
+class PathPoint:
+    """The groups at one quorum."""
+
+    quorum: Fraction
+    blocks: tuple[Block, ...]
+    """Groups of the minimum sizes, largest gain first."""
+    labels: IntArray
+    """(r,) group of each distinct row, left-overs with the nearest group; -1 where no group's candidates hold it."""
+    columns: IntArray
+    """(q,) group of each column before small groups were left out; where the next search starts."""
+    fit: Fit
+    """How well the groups fit the pool."""
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return len(self.blocks)
 
 
 @dataclass(frozen=True)
@@ -45,16 +71,16 @@ class QuorumPath:
     (2, 4, 3)
     """
 
-    judge: Judge
-    """The pool, weighted, and what tells how places fit it."""
-    cuts: tuple[Cut, ...]
+    scorer: PathScorer
+    """The pool, weighted, and what tells how points fit it."""
+    points: tuple[PathPoint, ...]
     min_elements: int
     min_candidates: int
 
     @property
     def problem(self) -> PreferenceMatrix:
         """The pool, candidates weighted by certainty, trivial ones by zero."""
-        return self.judge.problem
+        return self.scorer.problem
 
     @classmethod
     def of(
@@ -87,48 +113,48 @@ class QuorumPath:
         -----
         Each place starts from the answer of the one before and from the most frequent rows.
         """
-        judge = Judge.of(PreferenceMatrix.from_pool(pool, weights))
+        scorer = PathScorer.of(PreferenceMatrix.from_pool(pool, weights))
         sizes = min_elements, min_candidates
-        cuts: list[Cut] = []
+        points: list[PathPoint] = []
         for quorum in quorums:
-            cuts.append(cut_at(judge, quorum, cuts[-1].columns if cuts else None, sizes))
-        return cls(judge, tuple(cuts), min_elements, min_candidates)
+            points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
+        return cls(scorer, tuple(points), min_elements, min_candidates)
 
     @cached_property
     def weights(self) -> Fit:
         """How much each part of a fit counts in this kind of pool."""
-        return self.judge.weights([cut.fit for cut in self.cuts])
+        return self.scorer.weights([point.fit for point in self.points])
 
-    def score(self, cut: Cut) -> float:
-        """How well a cut fits the pool, in one number; larger is better."""
-        return cut.fit.weighted(self.weights)
+    def score(self, point: PathPoint) -> float:
+        """How well a point fits the pool, in one number; larger is better."""
+        return point.fit.weighted(self.weights)
 
     @property
-    def best(self) -> Cut:
+    def best(self) -> PathPoint:
         """The place of the largest score; ties go to the quorum nearest to a majority."""
-        return best_cut(self.cuts, self.score)
+        return best_point(self.points, self.score)
 
-    def at(self, quorum: float | Fraction) -> Cut:
-        """Groups at any quorum; between two places the search starts from the finer one.
+    def at(self, quorum: float | Fraction) -> PathPoint:
+        """Groups at any quorum; between two points the search starts from the finer one.
 
         Parameters
         ----------
         quorum : float in (0, 1)
-            Where to cut.
+            Quorum wanted.
 
         Returns
         -------
-        Cut
+        PathPoint
         """
         theta = Fraction(quorum).limit_denominator(10_000)
-        for cut in self.cuts:
-            if cut.quorum == theta:
-                return cut
-        finer = [cut.columns for cut in self.cuts if cut.quorum > theta]
+        for point in self.points:
+            if point.quorum == theta:
+                return point
+        finer = [point.columns for point in self.points if point.quorum > theta]
         sizes = self.min_elements, self.min_candidates
-        return cut_at(self.judge, theta, finer[-1] if finer else None, sizes)
+        return point_at(self.scorer, theta, finer[-1] if finer else None, sizes)
 
-    def with_n_groups(self, n_groups: int) -> Cut:
+    def with_n_groups(self, n_groups: int) -> PathPoint:
         """The best grouping into so many: a place of the path, a finer one with groups joined, or the walk's own.
 
         Parameters
@@ -138,14 +164,14 @@ class QuorumPath:
 
         Returns
         -------
-        Cut
+        PathPoint
             With a warning where groups are under the minimum sizes, or fewer.
         """
-        cuts = [cut for cut in self.cuts if len(cut) == n_groups]
-        cuts += [joined(self.judge, cut, n_groups) for cut in self.cuts if len(cut) > n_groups]
-        cuts += [cut for cut in [self._direct(n_groups)] if cut is not None]
+        points = [point for point in self.points if len(point) == n_groups]
+        points += [merge_to_n_groups(self.scorer, point, n_groups) for point in self.points if len(point) > n_groups]
+        points += [point for point in [self._direct(n_groups)] if point is not None]
         # between groupings of one number of groups, what the walk retains told better than the score
-        found = max(cuts, key=lambda cut: cut.fit.weighted(GIVEN_NUMBER)) if cuts else max(self.cuts, key=len)
+        found = max(points, key=lambda point: point.fit.weighted(GIVEN_NUMBER)) if points else max(self.points, key=len)
         if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
             warnings.warn(
                 f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
@@ -155,12 +181,12 @@ class QuorumPath:
             )
         return found
 
-    def _direct(self, n_groups: int) -> Cut | None:
+    def _direct(self, n_groups: int) -> PathPoint | None:
         """Groups straight from the random walk, where the pool is large enough for them and not too large for it."""
         n_rows, n_columns = self.problem.shape
         if not 1 <= n_groups <= min(n_rows, n_columns) or n_columns > MAX_WALK:
             return None
-        return walked(self.judge, self.best.quorum, n_groups)
+        return spectral_point(self.scorer, self.best.quorum, n_groups)
 
     def to_frame(self) -> pd.DataFrame:
         """One line for each group of each place, for a ribbon or a tree.
@@ -177,19 +203,19 @@ class QuorumPath:
             raise MissingDependencyError.of("pandas", "tables") from error
         alive = self.lifetimes()
         lines: list[dict[str, Any]] = []
-        for k, cut in enumerate(self.cuts):
-            coarser = self.cuts[k + 1].labels if k + 1 < len(self.cuts) else np.full(cut.labels.size, -1)
-            for t, block in enumerate(cut.blocks):
+        for k, point in enumerate(self.points):
+            coarser = self.points[k + 1].labels if k + 1 < len(self.points) else np.full(point.labels.size, -1)
+            for t, block in enumerate(point.blocks):
                 held = np.bincount(coarser[block.rows] + 1, self.problem.counts[block.rows])
                 lines.append(
                     {
-                        "quorum": float(cut.quorum),
+                        "quorum": float(point.quorum),
                         "group": t,
                         "n_elements": self.problem.n_elements(block.rows),
                         "gain": block.gain,
                         "parent": int(held.argmax()) - 1,
                         "lifetime": float(alive[k][t]),
-                        "score": self.score(cut),
+                        "score": self.score(point),
                     }
                 )
         return pd.DataFrame(lines)
@@ -201,7 +227,7 @@ class QuorumPath:
         -------
         list of (T,) arrays
         """
-        return lifetimes(self.problem, self.cuts)
+        return lifetimes(self.problem, self.points)
 
 
 def choose(
@@ -211,8 +237,8 @@ def choose(
     n_groups: int | None = None,
     min_elements: int = 7,
     min_candidates: int = 4,
-) -> tuple[QuorumPath, Cut]:
-    """Choose the place on the quorum path of a pool.
+) -> tuple[QuorumPath, PathPoint]:
+    """Choose the point on the quorum path of a pool.
 
     Parameters
     ----------
@@ -228,22 +254,131 @@ def choose(
     Returns
     -------
     path : QuorumPath
-    cut : Cut
+    point : PathPoint
         The chosen place; its blocks refer to `path.problem`.
 
     Notes
     -----
     The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the sources
     do not agree but share clear groups; else ``2 recall + precision / 2 + difference + retention / 4`` if they see few
-    groups and the silhouette if they see many. `judge` says what the parts are and how the kind of pool is told.
+    groups and the silhouette if they see many. `scorer` says what the parts are and how the kind of pool is told.
 
     Examples
     --------
     >>> import biconsensus as bc
     >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
-    >>> path, cut = choose(bc.Pool.from_labels(base))
-    >>> len(cut)
+    >>> path, point = choose(bc.Pool.from_labels(base))
+    >>> len(point)
     2
     """
     path = QuorumPath.of(pool, weights, min_elements=min_elements, min_candidates=min_candidates)
     return path, path.best if n_groups is None else path.with_n_groups(n_groups)
+
+
+def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes: tuple[int, int]) -> PathPoint:
+    """Groups at one quorum, grown from a start and from the most frequent rows."""
+    problem = scorer.problem
+    votes = Votes.at_quorum(problem, quorum)
+    starts = ([] if start is None else [start]) + [votes.best_columns(peaks(votes))]
+    found: dict[float, IntArray] = {}
+    for columns, value in map(votes.alternate, starts):
+        if value not in found:  # else this way up was gone before
+            best, gain = climb(votes, columns, (merged, divided))
+            found.setdefault(gain, best)
+    columns = found[max(found)]
+    rows, _ = votes.best_rows(columns)
+    blocks = []
+    for t in range(int(columns.max(initial=-1)) + 1):
+        of_rows, of_columns = rows == t, columns == t
+        if problem.n_elements(of_rows) >= sizes[0] and problem.n_sources(of_columns) >= sizes[1]:
+            blocks.append(Block(of_rows, of_columns, problem.gain(of_rows, of_columns, quorum)))
+    return make_point(scorer, quorum, blocks, columns)
+
+
+def make_point(scorer: PathScorer, quorum: Fraction, blocks: list[Block], columns: IntArray) -> PathPoint:
+    """Order the groups, give left-overs to the nearest, and see how they fit."""
+    blocks = sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
+    labels = nearest(scorer.problem, blocks)
+    return PathPoint(quorum, tuple(blocks), labels, columns, scorer.fit(labels))
+
+
+def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float]) -> PathPoint:
+    """The point of the largest score; ties go to the quorum nearest to a majority."""
+    return max(points, key=lambda point: (round(score(point), 12), -abs(np.log(2 * float(point.quorum)))))
+
+
+def merge_to_n_groups(scorer: PathScorer, point: PathPoint, n_groups: int) -> PathPoint:
+    """Join the two groups whose elements are together most often, on average, until so many are left."""
+    problem = scorer.problem
+    blocks = list(point.blocks)
+    shape = (problem.shape[0], len(blocks))
+    members = np.zeros(shape)
+    for t, block in enumerate(blocks):
+        members[block.rows, t] = problem.counts[block.rows]
+    held, sizes = problem.entries.T @ members, members.sum(axis=0)
+    while len(blocks) > n_groups:
+        together = (held * problem.weights[:, None]).T @ held / np.outer(sizes, sizes)
+        np.fill_diagonal(together, -1.0)
+        a, b = sorted(divmod(int(together.argmax()), len(blocks)))
+        rows, columns = blocks[a].rows | blocks[b].rows, blocks[a].columns | blocks[b].columns
+        blocks[a] = Block(rows, columns, problem.gain(rows, columns, point.quorum))
+        del blocks[b]
+        held[:, a] += held[:, b]
+        sizes[a] += sizes[b]
+        held, sizes = np.delete(held, b, axis=1), np.delete(sizes, b)
+    return make_point(scorer, point.quorum, blocks, point.columns)
+
+
+def spectral_point(scorer: PathScorer, quorum: Fraction, n_groups: int) -> PathPoint | None:
+    """So many groups straight from the random walk, with the columns that hold them most; None if these run out."""
+    problem = scorer.problem
+    labels = walk_groups(problem.entries, problem.counts, problem.weights, n_groups)
+    members = members_of(problem, labels)
+    held = problem.entries.T @ members
+    held[problem.weights <= 0] = 0.0
+    columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
+    alike = held**2 / np.maximum(np.outer(problem.counts @ problem.entries, members.sum(axis=0)), 1.0)
+    for t in range(members.shape[1]):
+        owned = np.bincount(columns + 1, minlength=n_groups + 1)[1:]
+        if owned[t] == 0:
+            spare = (columns >= 0) & (owned[columns] > 1)
+            if not spare.any():
+                return None
+            columns[np.where(spare, alike[:, t], -1.0).argmax()] = t
+    blocks = [Block(labels == t, columns == t, 0.0) for t in range(members.shape[1])]
+    blocks = [replace(block, gain=problem.gain(block.rows, block.columns, quorum)) for block in blocks]
+    return make_point(scorer, quorum, blocks, columns)
+
+
+def large(problem: PreferenceMatrix, point: PathPoint, min_elements: int, min_candidates: int) -> bool:
+    """Whether every group of a point has the minimum sizes."""
+    return all(
+        problem.n_elements(block.rows) >= min_elements and problem.n_sources(block.columns) >= min_candidates
+        for block in point.blocks
+    )
+
+
+def successors(problem: PreferenceMatrix, here: PathPoint, there: PathPoint) -> IntArray:
+    """(T,) the group of the next place that is the same group, -1 for none."""
+    found = np.full(len(here), -1)
+    for t, block in enumerate(here.blocks):
+        for u, other in enumerate(there.blocks):
+            both = problem.n_elements(block.rows & other.rows)
+            if both >= SAME_GROUP * problem.n_elements(block.rows | other.rows):
+                found[t] = u
+    return found
+
+
+def lifetimes(problem: PreferenceMatrix, points: Sequence[PathPoint]) -> list[FloatArray]:
+    """For each point of a path, the range of log quorum over which each of its groups lives on in its neighbours."""
+    steps = -np.diff(np.log([float(point.quorum) for point in points]))
+    links = [successors(problem, a, b) for a, b in pairwise(points)]
+    back = [np.zeros(len(point)) for point in points]
+    ahead = [np.zeros(len(point)) for point in points]
+    for k, (step, link) in enumerate(zip(steps, links, strict=True)):
+        kept = np.flatnonzero(link >= 0)
+        back[k + 1][link[kept]] = back[k][kept] + step
+    for k in range(len(links) - 1, -1, -1):
+        kept = np.flatnonzero(links[k] >= 0)
+        ahead[k][kept] = ahead[k + 1][links[k][kept]] + steps[k]
+    return [a + b for a, b in zip(ahead, back, strict=True)]

@@ -61,7 +61,7 @@ sources that are met in what they share; groupings of one given number of groups
 
 
 @dataclass(frozen=True)
-class Judge:
+class PathScorer:
     """Tells how groupings of the rows of one pool fit it, and what counts in such a pool."""
 
     problem: PreferenceMatrix
@@ -72,14 +72,14 @@ class Judge:
     """Of the sources with one another; see `Overlaps`."""
 
     @classmethod
-    def of(cls, problem: PreferenceMatrix) -> Judge:
-        """Judge for a pool: trivial candidates do not count, others by their certainty."""
+    def of(cls, problem: PreferenceMatrix) -> PathScorer:
+        """PathScorer for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
         overlaps = Overlaps.of(replace(problem, weights=used))
         return cls(replace(problem, weights=used * overlaps.certainty()), used, overlaps.agreement())
 
     def weights(self, fits: Sequence[Fit]) -> Fit:
-        """How much each part of the fit counts in this kind of pool, seen from the fits of the places on its path.
+        """How much each part of the fit counts in this kind of pool, seen from the fits of the points on its path.
 
         Sources that agree, or see no clear groups, can only be met as they are; others in what they share.
         """

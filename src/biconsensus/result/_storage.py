@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus._memory import available
+from biconsensus._memory import available_memory
 from biconsensus.errors import FileFormatError
 from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
@@ -115,7 +115,7 @@ def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
             raise FileFormatError(f"{path} holds a part that does not belong there: {entry.filename!r}.")
         if entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
             raise FileFormatError(f"{path} would unpack {entry.filename!r} to {entry.file_size} bytes; refused.")
-    total, limit = sum(entry.file_size for entry in archive.infolist()), available()
+    total, limit = sum(entry.file_size for entry in archive.infolist()), available_memory()
     if limit is not None and total > limit:
         raise FileFormatError(f"{path} would unpack to {total} bytes, but only {limit} are free; refused.")
 

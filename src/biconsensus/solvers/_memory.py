@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available
+from biconsensus._memory import available_memory
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
 
@@ -28,5 +28,5 @@ def check_solver_memory(problem: PreferenceMatrix, solver: Solver, limit: int | 
     check_memory(
         f"{name} on {problem.shape[0]} rows x {problem.shape[1]} columns",
         solver_memory(problem, solver),
-        available() if limit is None else limit,
+        available_memory() if limit is None else limit,
     )

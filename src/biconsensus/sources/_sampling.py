@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available
+from biconsensus._memory import available_memory
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -75,7 +75,7 @@ def draw_samples(
     total = comb(len(data), size)
     if law.name == "exhaustive" or total <= n_samples:
         return all_samples(len(data), size)
-    check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available())
+    check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available_memory())
     samples, draw = np.empty((0, size), np.int64), DRAWS[law.name]
     for _ in range(_TRIES):
         drawn = np.sort(draw(data, size, n_samples - len(samples), rng, law), axis=1)

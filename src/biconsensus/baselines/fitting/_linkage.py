@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available
+from biconsensus._memory import available_memory
 from biconsensus.baselines.fitting._hypotheses import (
     blocks,
     checked,
@@ -125,7 +125,7 @@ def t_linkage(
 def _check_size(data: FloatArray, n_samples: int) -> None:
     """Preferences (m, n) and distances (m, m), with their temporary copies, fit into memory."""
     m = len(data)
-    check_memory(f"linkage of {m} elements and {n_samples} models", m * (32 * m + 8 * n_samples), available())
+    check_memory(f"linkage of {m} elements and {n_samples} models", m * (32 * m + 8 * n_samples), available_memory())
 
 
 def _jaccard(table: NDArray[np.bool_]) -> tuple[FloatArray, Merge]:

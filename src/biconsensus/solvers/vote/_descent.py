@@ -20,7 +20,7 @@ SAMPLE = 1 << 13
 Keep = Callable[[list[bytes], Tally, list[int]], None]
 
 
-def settle(
+def vote_to_fixed_point(
     ballot: Ballot,
     sets: Sets,
     live_rows: BoolArray,

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, IntArray
 from biconsensus.solvers.vote._ballot import Ballot, Tally
-from biconsensus.solvers.vote._descent import sample_rows, settle
+from biconsensus.solvers.vote._descent import sample_rows, vote_to_fixed_point
 from biconsensus.solvers.vote._fixed_point import FixedPoint, Preference, mask_of
 from biconsensus.solvers.vote._sets import Sets
 
@@ -135,22 +135,26 @@ class VoteSolver:
             rich = self._sizes_in_sample(self._coarse)[fresh] >= WELL_SAMPLED
             for starts in _batches(fresh[rich]):
                 first = self._coarse.first_columns(starts, self._rows[self._sampled], self._columns)
-                self._from(self._approach(first), starts)
+                self._record_fixed_points(self._settle_on_sample(first), starts)
             fresh = fresh[~rich]
         for starts in _batches(fresh):
             first = self._ballot.first_columns(starts, self._rows, self._columns)
             # a candidate without live rows leads nowhere, now and later
             self._unknown[starts[np.diff(first.bounds) == 0]] = False
-            self._from(first, starts)
+            self._record_fixed_points(first, starts)
         if self._quorum == HALF and self._rows.size <= FEW_ROWS:
             heavy = self._heavy_rows(ROW_STARTS)
             starts = heavy[self._unknown[heavy + self._columns.size]]
             held = self._problem.entries[starts].toarray() != 0
-            self._from(self._approach(Sets.from_masks(held & self._columns)), starts + self._columns.size)
+            self._record_fixed_points(
+                self._settle_on_sample(Sets.from_masks(held & self._columns)), starts + self._columns.size
+            )
         if self._quorum == HALF and self._round < LEADING_ROUNDS:
             leading = self._leading()
             if not self._ballot.is_too_large(leading):
-                self._from(self._approach(Sets.from_masks(leading[None, :])), np.array([LEADING]))
+                self._record_fixed_points(
+                    self._settle_on_sample(Sets.from_masks(leading[None, :])), np.array([LEADING])
+                )
 
     def _sizes_in_sample(self, sample: Ballot) -> IntArray:
         """(q,) live rows of each candidate in the sample."""
@@ -158,15 +162,15 @@ class VoteSolver:
         live = np.repeat(self._rows[self._sampled], np.diff(entries.indptr))
         return np.bincount(entries.indices[live], minlength=self._columns.size)
 
-    def _approach(self, sets: Sets) -> Sets:
+    def _settle_on_sample(self, sets: Sets) -> Sets:
         """Come to rest on the sample, where there is one."""
         if self._coarse is None:
             return sets
-        return settle(self._coarse, sets, self._rows[self._sampled], self._columns)
+        return vote_to_fixed_point(self._coarse, sets, self._rows[self._sampled], self._columns)
 
-    def _from(self, sets: Sets, starts: IntArray) -> None:
+    def _record_fixed_points(self, sets: Sets, starts: IntArray) -> None:
         """Come to rest from sets of columns and remember where each start did."""
-        rest = settle(self._ballot, sets, self._rows, self._columns, self._keep, self._points)
+        rest = vote_to_fixed_point(self._ballot, sets, self._rows, self._columns, self._keep, self._points)
         for start, key in zip(starts.tolist(), rest.keys()):
             if key in self._points:
                 self._unknown[start] = False
