@@ -15,7 +15,7 @@ from biconsensus import _memory as free
 from biconsensus._checks import check_quorum
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers import get_solver
-from biconsensus.solvers._memory import solver_memory
+from biconsensus.solvers import solver_memory
 from biconsensus.solvers.vote._ballot import WHOLE, whole_unit
 
 TRUTH = np.repeat([0, 1, 2], [12, 10, 8])

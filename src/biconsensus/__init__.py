@@ -22,6 +22,8 @@ __all__ = [
     "Pool",
     "PreferenceMatrix",
     "Provenance",
+    "Runs",
+    "Search",
     "anndata",
     "baselines",
     "datasets",
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
     from biconsensus.clustering._bicluster import BiclusterConsensus
     from biconsensus.clustering._estimator import ConsensusClustering
     from biconsensus.communities._estimator import ConsensusCommunities
-    from biconsensus.find import find_consensus
+    from biconsensus.find import Search, find_consensus
     from biconsensus.fitting._estimator import MultiModelFitter
     from biconsensus.matrix._matrix import PreferenceMatrix
     from biconsensus.pool._build import Provenance
     from biconsensus.pool._pool import Pool
     from biconsensus.result._consensus import Bicluster, Consensus
+    from biconsensus.sources._running import Runs
 
 __getattr__, __dir__ = lazy_names(
     __name__,
@@ -55,6 +58,8 @@ __getattr__, __dir__ = lazy_names(
         "Pool": "biconsensus.pool._pool",
         "PreferenceMatrix": "biconsensus.matrix._matrix",
         "Provenance": "biconsensus.pool._build",
+        "Runs": "biconsensus.sources._running",
+        "Search": "biconsensus.find",
         "find_consensus": "biconsensus.find",
         "anndata": None,
         "baselines": None,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError, InputTypeError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
+
+FINEST_QUORUM = Fraction(1, 10**9)
+"""Smallest step of a quorum: its products with whole votes of up to 2^53 / 10^9 elements are exact."""
 
 
 def check_choice(what: str, name: object, valid: Iterable[str]) -> str:
@@ -37,9 +41,22 @@ def check_quorum(value: object) -> Fraction:
         raise InputTypeError(f"quorum must be a number in (0, 1) or 'auto', got {value!r}.")
     if not 0 < float(value) < 1:
         raise InputError(f"quorum must lie strictly between 0 and 1, got {value}; 0.5 is a majority.")
-    if isinstance(value, Fraction):
-        return value.limit_denominator(10**9)
-    return Fraction(repr(float(value))).limit_denominator(10**9)
+    exact = value if isinstance(value, Fraction) else Fraction(repr(float(value)))
+    if not FINEST_QUORUM <= exact <= 1 - FINEST_QUORUM:
+        raise InputError(
+            f"quorum must lie between {float(FINEST_QUORUM):g} and 1 - {float(FINEST_QUORUM):g}, got {value!r}; "
+            "nearer to 0 or 1 it cannot be told from them in exact votes."
+        )
+    return exact.limit_denominator(FINEST_QUORUM.denominator)
+
+
+def check_limit(value: object, what: str = "memory_limit") -> int | None:
+    """Whole number of bytes above zero, or None for what the machine has."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral) or value <= 0:
+        raise InputError(f"{what} must be a whole number of bytes above 0, or None; got {value!r}.")
+    return int(value)
 
 
 def check_weights(values: Any, size: int, what: str = "weights") -> FloatArray:
@@ -120,3 +137,33 @@ def check_memory(what: str, needed: int, limit: int | None) -> None:
             f"{what} would need about {needed / 2**20:,.0f} MB, above the limit of {limit / 2**20:,.0f} MB; "
             "raise memory_limit or use less data."
         )
+
+
+class KnownNames:
+    """Base of estimators: a parameter under the name that another library gives it is pointed to."""
+
+    OTHER_NAMES: ClassVar[dict[str, str]] = {
+        "n_clusters": "n_groups",
+        "n_components": "n_groups",
+        "k": "n_groups",
+        "min_cluster_size": "min_elements",
+        "time_limit": "runs=Runs(time_limit=...)",
+        "checkpoint": "runs=Runs(checkpoint=...)",
+        "progress": "runs=Runs(progress=...)",
+        "method": "search=Search(method=...)",
+        "together": "search=Search(together=...)",
+        "solver": "search=Search(solver=...)",
+        "stop": "search=Search(stop=...)",
+        "weights": "search=Search(weights=...)",
+        "overlap": "search=Search(overlap=...)",
+    }
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """A new estimator, where all names of parameters are its own."""
+        known = inspect.signature(cls.__init__).parameters
+        for name in kwargs:
+            if name not in known and name in cls.OTHER_NAMES:
+                raise InputTypeError(
+                    f"{cls.__name__} has no parameter {name!r}; what you look for is {cls.OTHER_NAMES[name]}."
+                )
+        return super().__new__(cls)

@@ -1,38 +1,243 @@
-"""find_consensus: from a pool to the groups that it agrees on."""
+"""The one road from a pool to the groups that it agrees on.
+
+`Search` holds every setting and resolves it once; `solve` finds the groups and is what every front calls;
+`find_consensus` is the same for a user who has a pool or a table of labels.
+"""
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from biconsensus._checks import check_choice, check_count, check_quorum
-from biconsensus._search import Settings, solve, solve_on_path
+import numpy as np
+
+from biconsensus._checks import check_choice, check_count, check_limit, check_quorum
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream
-from biconsensus.errors import InputError
+from biconsensus.errors import InputError, NoConsensusWarning
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods._greedy import Extraction, bicluster, is_large
+from biconsensus.methods._joint import optimise
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
-from biconsensus.protocols import Solver
+from biconsensus.protocols import Block, Evidence, FloatArray, Solver
+from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
+from biconsensus.quorum._path import PathPoint, QuorumPath, best_point, make_point
+from biconsensus.result._assemble import Answer, assemble, unit_power
 from biconsensus.result._consensus import Consensus
+from biconsensus.solvers import check_solver_memory, get_solver
+
+logger = logging.getLogger("biconsensus")
 
 METHODS = ("auto", "greedy", "joint")
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
-MAJORITY = float("0.5")
-"""The default quorum; an object of its own, so that a quorum that was given can be told from the default."""
+HALF = Fraction(1, 2)
+MOST_ELEMENTS, MOST_SOURCES = 7, 4
+"""Minimum sizes that are not exceeded by default: those of the paper (its tau_R = 6 and tau_C = 3, exclusive)."""
+SMALL_SHARE = 0.1
+"""Share of the groups of a source that count as its small ones, when the smallest group is taken from the input."""
+RARELY_SEEN = 0.05
+"""Share of the elements, those that the fewest sources saw, that do not count for the fewest sources of a group."""
+MAJORITY_MARGIN = 0.005
+"""Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Every setting of a search. Defaults and None mean "not given": they follow the input, once, in `resolved`.
+
+    Parameters
+    ----------
+    quorum : float in (0, 1), or "auto"
+        Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
+    n_groups : int, optional
+        Number of groups wanted; not together with a number as quorum.
+    method : {"auto", "greedy", "joint"}
+        Algorithm 1 of the paper, or all groups at once. "auto" is Algorithm 1 where the quorum is a number, where
+        groups may overlap, or where `stop` is given, which is a rule of Algorithm 1; else all groups at once.
+    min_elements, min_candidates : int, optional
+        Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input.
+    overlap : bool
+        Whether groups may share elements.
+    unassigned : {"nearest", "leave"}
+        Whether left-over elements go to the group whose candidates hold them most, or stay -1.
+    together : iterable of iterables of int, optional
+        Seeds: elements that must share a group.
+    stop : {"size", "first_small", "description_length"}
+        When Algorithm 1 ends.
+    solver : str or Solver
+        Name of a solver, "auto" (votes for binary pools, weighted quantiles for real ones), or an object.
+    weights : str, callable or array, optional
+        Weight rule for the candidates, or one weight for each of them or for each source.
+    memory_limit : int, optional
+        Bytes that the search may use; by default what the machine has free.
+    n_jobs : int, optional
+        Threads; the answer does not depend on it.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> bc.Search(quorum=0.5, n_groups=3).checked()
+    Traceback (most recent call last):
+    ...
+    biconsensus.errors.InputError: n_groups=3 picks its own quorum; drop quorum=0.5 or n_groups.
+    """
+
+    quorum: float | Fraction | str | None = "auto"
+    n_groups: int | None = None
+    method: str | None = "auto"
+    min_elements: int | None = None
+    min_candidates: int | None = None
+    overlap: bool = False
+    unassigned: str | None = "nearest"
+    together: Iterable[Iterable[int]] | None = None
+    stop: str | None = "size"
+    solver: str | Solver | None = "auto"
+    weights: Any = None
+    memory_limit: int | None = None
+    n_jobs: int | None = None
+
+    @classmethod
+    def paper(cls) -> Search:
+        """The literal choices of the paper: a majority, Algorithm 1, groups of 7 elements and 4 sources, outliers."""
+        return cls(0.5, method="greedy", min_elements=7, min_candidates=4, unassigned="leave")
+
+    def given(self) -> dict[str, Any]:
+        """The settings that differ from the defaults."""
+        own = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {
+            name: value for name, (value, default) in own.items() if value is not None and not _same(value, default)
+        }
+
+    def with_settings(self, **more: Any) -> Search:
+        """The same search with more settings; one that is given here and there with two values is an error."""
+        here, there = self.given(), Search(**more).given()
+        for name in here.keys() & there.keys():
+            if not _same(here[name], there[name]):
+                raise InputError(
+                    f"{name}: received {there[name]!r} as a parameter and {here[name]!r} in search; give it once."
+                )
+        return Search(**(here | there))
+
+    def checked(self) -> Search:
+        """Itself with every setting valid and no two that contradict; nothing is known of the pool yet."""
+        blank = Search()
+        known = {
+            field.name: getattr(blank if getattr(self, field.name) is None else self, field.name)
+            for field in fields(self)
+        }
+        whole = {
+            name: None if known[name] is None else check_count(name, known[name])
+            for name in ("n_groups", "min_elements", "min_candidates")
+        }
+        names = {
+            "method": check_choice("method", known["method"], METHODS),
+            "unassigned": check_choice("unassigned", known["unassigned"], UNASSIGNED),
+            "stop": check_choice("stop", known["stop"], STOPS),
+        }
+        quorum = known["quorum"] if known["quorum"] == "auto" else check_quorum(known["quorum"])
+        found = Search(**(known | whole | names | {"quorum": quorum, "overlap": bool(known["overlap"])}))
+        if found.n_groups is not None and quorum != "auto":
+            raise InputError(
+                f"n_groups={found.n_groups} picks its own quorum; drop quorum={float(quorum):g} or n_groups."
+            )
+        if found.overlap and found.method == "joint":
+            raise InputError("method='joint' gives disjoint groups; use method='greedy' with overlap=True.")
+        if found.stop != "size" and found.method == "joint":
+            raise InputError(f"stop={found.stop!r} is a rule of Algorithm 1; use method='greedy' with it.")
+        if found.stop == "description_length" and found.n_groups is not None:
+            raise InputError("stop='description_length' finds the number of groups; drop it or n_groups.")
+        check_limit(found.memory_limit)
+        return found
+
+    def resolved(self, pool: Pool) -> Search:
+        """Itself with everything decided that follows from the pool."""
+        found = self.checked()
+        solver = ("vote" if pool.binary else "quantile") if found.solver == "auto" else found.solver
+        algorithm_1 = found.overlap or found.quorum != "auto" or found.stop != "size"
+        method = "greedy" if algorithm_1 and found.method == "auto" else found.method
+        elements = smallest_group(pool) if found.min_elements is None else found.min_elements
+        sources = fewest_sources(pool) if found.min_candidates is None else found.min_candidates
+        return replace(found, solver=solver, method=method, min_elements=elements, min_candidates=sources)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Smallest numbers of elements and of sources, once they are resolved."""
+        assert self.min_elements is not None
+        assert self.min_candidates is not None
+        return self.min_elements, self.min_candidates
+
+    def record(self, quorum: Fraction, method: str) -> dict[str, Any]:
+        """What is kept with a result."""
+        elements, sources = self.sizes
+        return {
+            "min_elements": elements,
+            "min_candidates": sources,
+            "overlap": self.overlap,
+            "quorum": float(quorum),
+            "method": method,
+            "unassigned": self.unassigned,
+            "stop": self.stop,
+            "solver": self.solver if isinstance(self.solver, str) else type(self.solver).__name__,
+            "n_groups": self.n_groups,
+        }
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a setting are the same."""
+    return one is other or (isinstance(one, (str, int, float, Fraction)) and bool(one == other))
+
+
+def smallest_group(pool: Pool) -> int:
+    """Smallest group by default: as small as the small groups of most sources, from 2 to 7 elements.
+
+    The small groups of a source are its smallest tenth. Three groupings into groups of four elements give 4.
+    """
+    filled = np.flatnonzero(pool.sizes)
+    sizes, sources = pool.sizes[filled], pool.source_of[filled]
+    if filled.size == 0:
+        return MOST_ELEMENTS
+    order = np.lexsort((sizes, sources))
+    first = np.flatnonzero(np.diff(sources[order], prepend=-1))
+    number = np.diff(np.append(first, order.size))
+    small = sizes[order][first + (SMALL_SHARE * number).astype(np.int64)]
+    return int(np.clip(np.median(small), 2, MOST_ELEMENTS))
+
+
+def fewest_sources(pool: Pool) -> int:
+    """Fewest sources behind a group by default: half of those that saw an element, but no more than 4.
+
+    Two sources or more make a consensus; elements that hardly anything saw (one in twenty) do not count.
+    """
+    present = np.unique(pool.source_of)
+    if pool.unseen is None or pool.view_of is None:
+        typical = present.size
+    else:
+        view = np.zeros(len(pool.sources), np.int64)
+        view[pool.source_of] = pool.view_of
+        sources_of_view = np.bincount(view[present], minlength=pool.unseen.shape[1])
+        votes = present.size - pool.unseen.astype(np.int64) @ sources_of_view
+        order = np.argsort(votes, kind="stable")
+        reached = np.searchsorted(np.cumsum(pool.counts[order]), RARELY_SEEN * pool.shape[0])
+        typical = int(votes[order][min(int(reached), votes.size - 1)])
+    return max(1, min(MOST_SOURCES, max(2, (typical + 1) // 2), typical))
 
 
 def find_consensus(
     pool: Any,
-    min_elements: int = 7,
-    min_candidates: int = 4,
+    min_elements: int | None = None,
+    min_candidates: int | None = None,
     overlap: bool = False,
-    quorum: float | Fraction | str = MAJORITY,
+    quorum: float | Fraction | str = "auto",
     method: str = "auto",
     together: Iterable[Iterable[int]] | None = None,
-    unassigned: str = "leave",
+    unassigned: str = "nearest",
     n_groups: int | None = None,
     stop: str = "size",
     solver: str | Solver = "auto",
@@ -49,20 +254,22 @@ def find_consensus(
     pool : Pool, or anything that `Pool.from_labels` takes
         The candidate groups; (m, c) label tables included. Tables larger than memory may come as the path of a
         Parquet file or folder or of an NPY file, an Arrow table, an iterator of chunks, or a Dask array or frame.
-    min_elements, min_candidates : int
-        Smallest group: elements, and distinct sources behind it; both inclusive.
+    min_elements, min_candidates : int, optional
+        Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input: as
+        small as the small groups of most sources (at most 7), and half of the sources (at most 4).
     overlap : bool
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
-        1/2 is the paper (a majority); lower merges, higher splits. "auto" chooses it, on the cleaned pool,
-        and stays with a majority where that fits as well.
+        1/2 is the paper (a majority); lower merges, higher splits; a number works on the pool as it is. "auto"
+        chooses it, trivial candidates left out, and stays with a majority where that fits as well.
     method : {"auto", "greedy", "joint"}
-        Algorithm 1 of the paper, or all groups at once.
+        Algorithm 1 of the paper, or all groups at once. "auto" is Algorithm 1 where the quorum is a number or groups
+        may overlap, and all groups at once otherwise.
     together : iterable of iterables of int, optional
         Seeds: elements that must share a group.
-    unassigned : {"leave", "nearest"}
-        Whether left-over elements stay -1 or go to the group whose candidates hold them most.
+    unassigned : {"nearest", "leave"}
+        Whether left-over elements go to the group whose candidates hold them most, or stay -1.
     n_groups : int, optional
         Number of groups wanted, picked from the quorum path; not together with a number as `quorum`.
     stop : {"size", "first_small", "description_length"}
@@ -94,37 +301,28 @@ def find_consensus(
     >>> bc.find_consensus(base).labels
     array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     """
-    settings = Settings(
-        min_elements=check_count("min_elements", min_elements),
-        min_candidates=check_count("min_candidates", min_candidates),
-        overlap=bool(overlap),
-        quorum=Fraction(1, 2) if quorum == "auto" else check_quorum(quorum),
-        method=check_choice("method", method, METHODS),
-        unassigned=check_choice("unassigned", unassigned, UNASSIGNED),
-        stop=check_choice("stop", stop, STOPS),
+    search = Search(
+        quorum=quorum,
+        n_groups=n_groups,
+        method=method,
+        min_elements=min_elements,
+        min_candidates=min_candidates,
+        overlap=overlap,
+        unassigned=unassigned,
+        together=together,
+        stop=stop,
         solver=solver,
-        n_jobs=n_jobs,
+        weights=weights,
         memory_limit=memory_limit,
-    )
-    if overlap and method == "joint":
-        raise InputError("method='joint' gives disjoint groups; use method='greedy' with overlap=True.")
-    if n_groups is not None and quorum != "auto" and quorum is not MAJORITY:
-        raise InputError(f"n_groups={n_groups} picks its own quorum; drop quorum={quorum!r} or n_groups.")
+        n_jobs=n_jobs,
+    ).checked()
     if is_dask(pool):
         if together is not None:
             raise InputError(
                 "together names elements by number, which a Dask table does not have; join them beforehand."
             )
-        again = {"n_groups": n_groups, "weights": weights, "quorum": quorum}
-        return find_distributed(pool, find_consensus, client, **settings.arguments() | again)
-    given = _as_pool(pool, n_jobs)
-    joined = given if together is None else given.join(together)
-    values = None if weights is None else weigh(weights, joined)
-    settings = settings.for_pool(joined)
-    if quorum == "auto" or n_groups is not None:
-        wanted = None if n_groups is None else check_count("n_groups", n_groups)
-        return solve_on_path(given, joined, settings, values, wanted)
-    return solve(given, joined, settings, values)
+        return find_distributed(pool, lambda counted: solve(counted, search), client)
+    return solve(_as_pool(pool, n_jobs), search)
 
 
 def _as_pool(source: Any, n_jobs: int | None) -> Pool:
@@ -132,3 +330,155 @@ def _as_pool(source: Any, n_jobs: int | None) -> Pool:
     if isinstance(source, Pool):
         return source
     return pool_from_stream(source, n_jobs=n_jobs) if is_streamed(source) else Pool.from_labels(source)
+
+
+def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = None) -> Consensus:
+    """The groups of a pool: the road that `find_consensus`, all estimators and all commands take.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates.
+    search : Search, optional
+        Settings; what is not given follows the pool.
+    evidence : Evidence, optional
+        What is known of the elements beyond the pool. It decides how fine the groups are where neither a quorum nor a
+        number of groups is given, and gives every group its significance.
+
+    Returns
+    -------
+    Consensus
+        Exactly the grouping that was scored.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> solve(bc.Pool.from_labels([[0] * 4 + [1] * 4] * 3), Search(quorum=0.5)).labels
+    array([0, 0, 0, 0, 1, 1, 1, 1])
+    """
+    settings = (search or Search()).resolved(pool)
+    joined = pool if settings.together is None else pool.join(settings.together)
+    weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
+    # the description length weighs errors against sizes, so its weights must stay as they are
+    power = 0 if settings.stop == "description_length" else unit_power(weights)
+    scaled = np.ldexp(weights, -power)
+    if settings.quorum == "auto":
+        answer = _answer_on_path(joined, scaled, settings, evidence)
+    else:
+        assert isinstance(settings.quorum, Fraction)
+        problem = PreferenceMatrix.from_pool(joined, scaled)
+        found = _blocks_at(problem, settings, settings.quorum)
+        answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
+    result = assemble(pool, joined, weights, answer, settings.record(answer.quorum, answer.method), power, evidence)
+    logger.info("%r", result)
+    if len(result) == 0:
+        warnings.warn(_why_nothing(pool, settings, answer.quorum), NoConsensusWarning, stacklevel=3)
+    return result
+
+
+def _answer_on_path(joined: Pool, weights: FloatArray, settings: Search, evidence: Evidence | None) -> Answer:
+    """Choose on the quorum path: so many groups, or what the data says, or what the pool alone says."""
+    elements, sources = settings.sizes
+    path = QuorumPath.of(joined, weights, min_elements=elements, min_candidates=sources)
+    if settings.n_groups is not None:
+        greedy = settings.method == "greedy"
+        point = _greedy_point(path, settings) if greedy else path.with_n_groups(settings.n_groups)
+        return _answer_at(path, point, settings, "n_groups")
+    point = _greedy_point(path, settings) if settings.method == "greedy" else path.best
+    plain = replace(path.problem, weights=path.scorer.plain)
+    blocks = _blocks_at(plain, settings, HALF)
+    majority = make_point(path.scorer, HALF, blocks.blocks, path.points[0].columns)
+    if evidence is not None and not settings.overlap:
+        options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
+        scored = score_options(path, options, evidence, joined.inverse)
+        if scored and scored[0].score > 0:
+            best = scored[0]
+            found = _answer_at(path, best.option.point, settings, evidence.kind, origin=best.option.origin)
+            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored))
+        return _one_group(path, settings, evidence)
+    if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
+        method = "joint" if settings.method == "joint" else "greedy"
+        return Answer(plain, blocks, HALF, method, "pool", path=_summary(path), origin="a majority")
+    return _answer_at(path, point, settings, "pool")
+
+
+def _answer_at(path: QuorumPath, point: PathPoint, settings: Search, chosen_by: str, origin: str = "") -> Answer:
+    """Answer of one point of the path."""
+    found = Extraction(list(point.blocks))
+    said = origin or f"quorum {float(point.quorum):g}"
+    method = "greedy" if settings.method == "greedy" else "joint"
+    return Answer(path.problem, found, point.quorum, method, chosen_by, _summary(path), origin=said)
+
+
+def _one_group(path: QuorumPath, settings: Search, evidence: Evidence) -> Answer:
+    """No groups that chance does not explain: everything together, backed by the candidates that hold most of it."""
+    problem = path.problem
+    rows = np.diff(problem.entries.indptr) > 0
+    columns = np.asarray(2 * (problem.counts @ problem.entries) > problem.counts[rows].sum())
+    found = Extraction([Block(rows, columns, problem.gain(rows, columns, HALF))] if rows.any() else [])
+    return Answer(problem, found, HALF, "joint", evidence.kind, _summary(path), origin="no structure")
+
+
+def _summary(path: QuorumPath) -> list[list[float]]:
+    """Quorum, number of groups and score of every point, for the result."""
+    return [[float(point.quorum), len(point), path.score(point)] for point in path.points]
+
+
+def _greedy_point(path: QuorumPath, settings: Search) -> PathPoint:
+    """Algorithm 1 at every quorum of the path: the best score, or the best of those nearest to so many groups."""
+    tries = []
+    for quorum in (point.quorum for point in path.points):
+        blocks = _greedy(path.problem, settings, quorum).blocks
+        tries.append(make_point(path.scorer, quorum, blocks, path.points[0].columns))
+    wanted = [0 if settings.n_groups is None else abs(len(point) - settings.n_groups) for point in tries]
+    return best_point([point for point, off in zip(tries, wanted) if off == min(wanted)], path.score)
+
+
+def _blocks_at(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Extraction:
+    """Blocks of the minimum sizes at one quorum, by the method that was asked for."""
+    found = _greedy(problem, settings, quorum)
+    if settings.method != "joint":
+        return found
+    blocks = optimise(problem, quorum, start=found.blocks)
+    return Extraction([block for block in blocks if is_large(problem, block, *settings.sizes)])
+
+
+def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Extraction:
+    """Algorithm 1 with the chosen solver."""
+    assert settings.solver is not None
+    threads = {"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}
+    solver = get_solver(settings.solver, **threads)
+    check_solver_memory(problem, solver, settings.memory_limit)
+    solver.load(problem, quorum)
+    elements, sources = settings.sizes
+    return bicluster(
+        problem,
+        solver,
+        min_elements=elements,
+        min_candidates=sources,
+        overlap=settings.overlap,
+        stop=str(settings.stop),
+    )
+
+
+def _why_nothing(pool: Pool, settings: Search, quorum: Fraction) -> str:
+    """Reason for an empty answer, and what to set."""
+    n_sources = np.unique(pool.source_of).size
+    elements, sources = settings.sizes
+    if n_sources < sources:
+        return (
+            f"no group: the pool has {n_sources} sources, fewer than min_candidates={sources}; "
+            f"set min_candidates={n_sources} or add sources."
+        )
+    if pool.shape[0] < elements:
+        return (
+            f"no group: the pool has {pool.shape[0]} elements, fewer than min_elements={elements}; "
+            "set a smaller min_elements."
+        )
+    if pool.rows.nnz == 0:
+        return "no group: every candidate of the pool is empty."
+    return (
+        f"no group of at least min_elements={elements} elements and "
+        f"min_candidates={sources} sources at quorum {float(quorum):g} among "
+        f"{pool.shape[0]} elements and {n_sources} sources; lower the minimum sizes or the quorum."
+    )

@@ -68,6 +68,22 @@ class Model(Protocol):
         """Distances (m, k), not negative, of m elements (m, d) to k models (k, p)."""
 
 
+class Evidence(Protocol):
+    """What a front knows of the elements beyond the pool: the points, the network, the residuals."""
+
+    kind: str
+    """What it rests on, in one word: "points", "links", "agreement", "models"."""
+
+    def of_grouping(self, labels: IntArray) -> float:
+        """Evidence for a grouping (m,) of the elements: 0 for one group, larger is better, negative is worse."""
+
+    def of_groups(self, labels: IntArray) -> FloatArray:
+        """(T,) base-10 logarithm of the chance (p-value or number of false alarms) of each group of a grouping."""
+
+    def place(self, labels: IntArray) -> IntArray:
+        """The same grouping with elements placed that no candidate of any group holds; unchanged if none can be."""
+
+
 class WeightRule(Protocol):
     """Gives a weight to each candidate of a pool."""
 

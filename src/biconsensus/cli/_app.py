@@ -50,8 +50,8 @@ def merge(
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
+    method: opt.Method = None,
     overlap: opt.Overlap = False,
-    raw: opt.Raw = False,
     solver: opt.Solver = "auto",
     id_column: opt.Id = None,
     truth: opt.Truth = None,
@@ -71,12 +71,9 @@ def merge(
     from biconsensus.cli._fronts import run_merge
 
     output = Output("merge", labels, out, report, save, as_json, quiet, seed)
-    if quorum is None and groups is None and not overlap:
-        quorum = "auto"
-    unassigned = unassigned or ("nearest" if groups else None)
     more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
-    run_merge(output, labels, id_column, truth, raw, settings)
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
+    run_merge(output, labels, id_column, truth, settings)
 
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
@@ -87,6 +84,7 @@ def cluster(
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
+    method: opt.Method = None,
     id_column: opt.Id = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
@@ -102,9 +100,8 @@ def cluster(
     from biconsensus.cli._fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed)
-    more = {"random_state": seed, "n_jobs": jobs}
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
-    run_cluster(output, data, id_column, truth, resume, settings)
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    run_cluster(output, data, id_column, truth, resume, jobs, settings)
 
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
@@ -117,6 +114,7 @@ def communities(
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
+    method: opt.Method = None,
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -132,7 +130,7 @@ def communities(
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed)
     more = {"random_state": seed, "n_jobs": jobs}
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, **more)
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 

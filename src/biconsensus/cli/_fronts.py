@@ -9,31 +9,38 @@ from biconsensus.cli._output import Output
 from biconsensus.cli._tables import label_pool, point_table
 
 
-def run_merge(
-    output: Output, path: Path, id_column: str | None, truth: str | None, raw: bool, settings: dict[str, Any]
-) -> None:
+def run_merge(output: Output, path: Path, id_column: str | None, truth: str | None, settings: dict[str, Any]) -> None:
     """Consensus of a table of labels."""
-    from biconsensus import find_consensus
+    from biconsensus import Search, find_consensus
     from biconsensus.solvers import get_solver
 
+    Search(**settings).checked()  # what is wrong with the settings is told before anything is read
     if settings["solver"] != "auto":
-        get_solver(settings["solver"])  # an unknown name is told before anything is read
+        get_solver(settings["solver"])
     with output.working(f"reading {path.name}"):
         pool, true = label_pool(path, id_column, truth, settings["n_jobs"])
     with output.working(f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
-        consensus = find_consensus(pool if raw else pool.clean(), **settings)
+        consensus = find_consensus(pool, **settings)
         _ = consensus.labels, consensus.backing
     output.finish(consensus, truth=true, page={"title": f"Consensus of {path.name}"})
 
 
 def run_cluster(
-    output: Output, path: Path, id_column: str | None, truth: str | None, resume: Path | None, settings: dict[str, Any]
+    output: Output,
+    path: Path,
+    id_column: str | None,
+    truth: str | None,
+    resume: Path | None,
+    jobs: int,
+    settings: dict[str, Any],
 ) -> None:
     """Consensus clustering of a table of points."""
-    from biconsensus import ConsensusClustering
+    from biconsensus import ConsensusClustering, Runs, Search
 
+    search = Search(**settings).checked()
     X, true, ids = point_table(path, id_column, truth)
-    estimator = ConsensusClustering(checkpoint=resume, progress=False if output.quiet else None, **settings)
+    runs = Runs(checkpoint=resume, progress=False if output.quiet else None)
+    estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs)
     with output.working(f"clustering {X.shape[0]:,} elements", bar=True):
         estimator.fit(X)
     consensus = named(estimator.consensus_, ids)

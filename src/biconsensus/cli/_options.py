@@ -87,7 +87,15 @@ Unassigned = Annotated[
     ),
 ]
 Overlap = Annotated[bool, typer.Option("--overlap", help="Groups may share elements.", rich_help_panel=GROUPS)]
-Raw = Annotated[bool, typer.Option("--raw", help="Keep empty and all-in-one candidates.", rich_help_panel=GROUPS)]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="'greedy' (Algorithm 1 of the paper), 'joint' (all groups at once), or 'auto'.",
+        rich_help_panel=GROUPS,
+    ),
+]
 Solver = Annotated[str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=RUN)]
 NodeTruth = Annotated[
     str | None,
@@ -132,6 +140,7 @@ def search(
     min_candidates: int | None,
     groups: int | None,
     unassigned: str | None,
+    method: str | None,
     **more: object,
 ) -> dict[str, object]:
     """Settings of a search that were asked for; the others are left to the defaults of the library."""
@@ -141,6 +150,7 @@ def search(
         "min_candidates": min_candidates,
         "n_groups": groups,
         "unassigned": unassigned,
+        "method": method,
         **more,
     }
     return {name: value for name, value in settings.items() if value is not None}

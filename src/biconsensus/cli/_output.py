@@ -123,6 +123,7 @@ class Output:
             "gains": [round(float(value), 6) for value in numbers.gains],
             "backed_by_sources": numbers.sources.tolist(),
             "in_no_group": int((consensus.labels < 0).sum()),
+            "summary": consensus.summary,
             "settings": {name: plain(value) for name, value in consensus.settings.items()},
             "scores": scores,
             **more,
@@ -139,6 +140,7 @@ class Output:
         console.print(group_table(consensus))
         left = int((consensus.labels < 0).sum())
         console.print(f"{len(consensus)} groups, {left:,} of {consensus.labels.size:,} elements in no group.")
+        console.print(consensus.summary, markup=False)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
         for path in (self.out, self.report, self.save):

@@ -9,12 +9,13 @@ from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative, validate_data
 
+from biconsensus._checks import KnownNames
 from biconsensus.find import find_consensus
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Solver
 
 
-class BiclusterConsensus(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
+class BiclusterConsensus(KnownNames, BiclusterMixin, BaseEstimator):  # type: ignore[misc]
     """Bi-clusters of a preference matrix, in the manner of `sklearn.cluster.SpectralBiclustering`.
 
     Parameters
@@ -45,13 +46,13 @@ class BiclusterConsensus(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        min_elements: int = 7,
-        min_candidates: int = 4,
+        min_elements: int | None = None,
+        min_candidates: int | None = None,
         *,
         overlap: bool = False,
-        quorum: Any = 0.5,
+        quorum: Any = "auto",
         method: str = "auto",
-        unassigned: str = "leave",
+        unassigned: str = "nearest",
         n_groups: int | None = None,
         stop: str = "size",
         solver: str | Solver = "auto",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,20 +10,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import check_finite
+from biconsensus._checks import KnownNames, check_finite
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
-from biconsensus.find import find_consensus
+from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
-from biconsensus.sources._running import child_seeds, run_sources
-
-SEARCH = ("min_elements", "min_candidates", "quorum", "method", "together", "unassigned", "stop", "solver", "n_jobs")
-"""Parameters that go to `find_consensus` as they are."""
+from biconsensus.sources._running import Runs, child_seeds, run_sources
 
 
-class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster a table many times and keep the groups that the clusterings agree on; their number is found.
 
     Parameters
@@ -30,30 +28,20 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     estimators : "default" or list, default="default"
         Base clusterings: scikit-learn clusterers, pairs (clusterer, grid of parameters), pairs (name, clusterer),
         functions of X (and a seed) that return labels. "default" is a diverse pool for unknown data.
-    min_elements, min_candidates : int, default=7, 4
-        Smallest group: elements, and base clusterings behind it.
     quorum : float in (0, 1) or "auto", default="auto"
-        Share of the candidates behind a group that must hold an element: 1/2 is a majority, lower merges.
-    method : {"auto", "greedy", "joint"}, default="joint"
-        Groups one by one (Algorithm 1 of the paper), or all at once.
+        Share of the candidates behind a group that must hold an element: 1/2 is a majority, lower merges. "auto"
+        lets the data decide how fine the groups are.
     n_groups : int or None, default=None
         Number of groups wanted, picked along the quorum; None finds it.
-    weights : str, callable, (c,) array or None, default=None
-        Weight of each base clustering, or a rule for the weights of their groups.
-    together : list of lists of int or None, default=None
-        Rows that must share a group.
+    min_elements, min_candidates : int or None, default=None
+        Smallest group: elements, and base clusterings behind it; by default they follow the base clusterings.
     unassigned : {"nearest", "leave"}, default="nearest"
         Whether rows that no group claims go to the group that holds them most, or stay -1.
-    clean : bool, default=True
-        Leave out base clusters that hold nearly everything.
-    solver, stop : str, default="auto", "size"
-        As in `find_consensus`.
-    time_limit : float or None, default=None
-        Seconds that one base clustering may take.
-    checkpoint : path or None, default=None
-        Folder in which finished base clusterings are kept, and looked for.
-    progress : bool or None, default=None
-        Show a progress bar; None shows it on a terminal only.
+    search : Search or None, default=None
+        Settings that few people set: method, overlap, together, stop, solver, memory limit, and the weights of the
+        base clusterings or a rule for them.
+    runs : Runs or None, default=None
+        How the base clusterings run: time limit, checkpoint, progress bar.
     random_state : int, RandomState or None, default=None
         Seed; each base clustering gets one of its own, drawn beforehand.
     n_jobs : int or None, default=None
@@ -70,7 +58,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     consensus_ : Consensus
         The groups with what backs them; `consensus_.to_frame()` keeps the index of a data frame.
     pool_ : Pool
-        All base clusters, before cleaning.
+        All base clusters.
     results_ : list of SourceResult
         What became of each base run: labels, seconds, or the error.
     n_features_in_ : int
@@ -94,38 +82,24 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self,
         estimators: Any = "default",
         *,
-        min_elements: int = 7,
-        min_candidates: int = 4,
         quorum: float | str = "auto",
-        method: str = "joint",
         n_groups: int | None = None,
-        weights: Any = None,
-        together: Any = None,
+        min_elements: int | None = None,
+        min_candidates: int | None = None,
         unassigned: str = "nearest",
-        clean: bool = True,
-        solver: Any = "auto",
-        stop: str = "size",
-        time_limit: float | None = None,
-        checkpoint: Any = None,
-        progress: bool | None = None,
+        search: Search | None = None,
+        runs: Runs | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
+        self.quorum = quorum
+        self.n_groups = n_groups
         self.min_elements = min_elements
         self.min_candidates = min_candidates
-        self.quorum = quorum
-        self.method = method
-        self.n_groups = n_groups
-        self.weights = weights
-        self.together = together
         self.unassigned = unassigned
-        self.clean = clean
-        self.solver = solver
-        self.stop = stop
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.progress = progress
+        self.search = search
+        self.runs = runs
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -146,14 +120,14 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         if is_dask(X):
             return self._fit_distributed(X)
+        search = self._search()
         ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
         points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         sources = sources_of(self.estimators, points)
         seeds = child_seeds(self.random_state, len(sources))
-        self.results_ = run_sources(
-            sources, points, seeds, self.n_jobs, self.time_limit, self.checkpoint, self.progress, n_elements=len(points)
-        )
-        return self._find(pool_of(self.results_, self.weights, ids))
+        how = vars(self.runs or Runs())
+        self.results_ = run_sources(sources, points, seeds, self.n_jobs, n_elements=len(points), **how)
+        return self._keep(self._solve(pool_of(self.results_, search.weights, ids)))
 
     def fit_labels(self, labels: Any) -> ConsensusClustering:
         """Find the consensus of ready-made clusterings.
@@ -170,10 +144,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.results_ = []
         if is_dask(labels):
-            found = find_distributed(labels, find_consensus, clean=self.clean, **self._options())
-            return self._keep(found, found.pool)
+            return self._keep(find_distributed(labels, self._solve))
+        search = self._search()
         pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
-        return self._find(pool if self.weights is None else weighed(pool, self.weights))
+        return self._keep(self._solve(pool if search.weights is None else weighed(pool, search.weights)))
 
     def predict(self, X: Any) -> IntArray:
         """Group of new rows, by the votes of the base clusterings that can predict.
@@ -192,7 +166,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """
         held, asked = self._votes(X)
         quorum = float(self.consensus_.settings["quorum"])
-        return assign(held, asked, quorum, self.unassigned == "nearest")
+        return assign(held, asked, quorum, self.consensus_.settings["unassigned"] == "nearest")
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean backing of new rows: of the clusters behind the group of a row that were asked, the share that holds it.
@@ -212,29 +186,29 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         shares = held / np.where(asked > 0, asked, 1.0)
         return float(shares.max(axis=1, initial=0.0).mean())
 
-    def _find(self, pool: Pool) -> ConsensusClustering:
-        """Find the consensus of a pool and set what is learned."""
-        return self._keep(find_consensus(pool.clean() if self.clean else pool, **self._options()), pool)
+    def _search(self) -> Search:
+        """All settings of the search, checked."""
+        names = ("quorum", "n_groups", "min_elements", "min_candidates", "unassigned", "n_jobs")
+        return (self.search or Search()).with_settings(**{name: getattr(self, name) for name in names}).checked()
+
+    def _solve(self, pool: Pool, evidence: Evidence | None = None) -> Consensus:
+        """Consensus of a pool that has its weights."""
+        return solve(pool, replace(self._search(), weights=None), evidence)
 
     def _fit_distributed(self, X: Any) -> ConsensusClustering:
         """Cluster rows in Dask partitions: fit on a sample, predict every partition."""
         from biconsensus.engines._features import cluster_distributed
 
-        sources, options = partial(sources_of, self.estimators), self._options()
+        sources = partial(sources_of, self.estimators)
         found, self.results_ = cluster_distributed(
-            X, sources, find_consensus, random_state=self.random_state, clean=self.clean, **options
+            X, sources, self._solve, random_state=self.random_state, n_jobs=self.n_jobs
         )
         self.n_features_in_ = X.shape[1]
-        return self._keep(found, found.pool)
+        return self._keep(found)
 
-    def _options(self) -> dict[str, Any]:
-        """Options of the search."""
-        options = {name: getattr(self, name) for name in SEARCH}
-        return options if self.n_groups is None else {**options, "n_groups": self.n_groups, "quorum": "auto"}
-
-    def _keep(self, found: Consensus, pool: Pool) -> ConsensusClustering:
+    def _keep(self, found: Consensus) -> ConsensusClustering:
         """Set what was learned."""
-        self.consensus_, self.pool_ = found, pool
+        self.consensus_, self.pool_ = found, found.pool
         self.labels_ = found.labels
         self.backing_ = found.backing
         self.n_clusters_ = len(found)

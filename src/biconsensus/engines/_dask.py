@@ -57,8 +57,6 @@ def find_distributed(
     *,
     missing: int | None = None,
     names: Sequence[str] | None = None,
-    clean: bool = False,
-    **options: Any,
 ) -> DaskConsensus:
     """Consensus of a label table in partitions.
 
@@ -67,15 +65,12 @@ def find_distributed(
     labels : (m, c) Dask array or data frame
         One row an element, one column a grouping; cells as in `Pool.from_labels`.
     find : callable
-        `find_consensus`, called once, with the pool of distinct rows.
+        Consensus of a pool, called once, with the pool of distinct rows; it must not ask for `together`, because the
+        elements have no numbers here.
     client : distributed.Client, optional
         Where to run; by default the current client or scheduler.
     missing, names
         As in `Pool.from_labels`.
-    clean : bool
-        Whether trivial candidates are left out first.
-    **options
-        Of `find`; not `together`, because the elements have no numbers here.
 
     Returns
     -------
@@ -87,12 +82,11 @@ def find_distributed(
     >>> import dask.array as da
     >>> from biconsensus.find import find_consensus
     >>> table = da.from_array(np.array([[0] * 4, [0] * 4, [1] * 4, [1] * 4]), chunks=(2, 4))
-    >>> find_distributed(table, find_consensus, min_elements=2).labels.compute()
+    >>> find_distributed(table, find_consensus).labels.compute()
     array([0, 0, 1, 1])
     """
     table = compress_distributed(partitions(labels), client, missing)
-    pool = counted_pool(table.found, names=names)
-    return lazy(find(pool.clean() if clean else pool, **options), table)
+    return lazy(find(counted_pool(table.found, names=names)), table)
 
 
 def lazy(consensus: Consensus, table: Distributed) -> DaskConsensus:

@@ -34,9 +34,7 @@ def cluster_distributed(
     strategy: str = "sample",
     n_sample: int = 20_000,
     random_state: Any = None,
-    clean: bool = True,
     n_jobs: int | None = None,
-    **options: Any,
 ) -> tuple[DaskConsensus, list[SourceResult]]:
     """Consensus clustering of points in partitions.
 
@@ -47,7 +45,7 @@ def cluster_distributed(
     sources : sequence of NamedSource, or function of a sample (s, d) that returns one
         Base clusterings.
     find : callable
-        `find_consensus`, called once, with the pool of distinct rows.
+        Consensus of a pool, called once, with the pool of distinct rows.
     client : distributed.Client, optional
         Where to run; by default the current client or scheduler.
     strategy : {"sample", "chunks"}
@@ -58,12 +56,8 @@ def cluster_distributed(
         Points in the sample.
     random_state : int, Generator or None
         Seed of the sample and of the sources.
-    clean : bool
-        Whether trivial candidates are left out.
     n_jobs : int, optional
         Processes for the runs on the sample.
-    **options
-        Of `find`.
 
     Returns
     -------
@@ -93,8 +87,7 @@ def cluster_distributed(
     table = compress_distributed(labelled, client, missing=UNSEEN)
     origins = [Provenance(result.name, dict(result.params), result.seed) for result in results]
     pool = counted_pool(table.found, names=[result.name for result in results], sources=origins)
-    consensus = find(pool.clean() if clean else pool, **options)
-    return lazy(consensus, table), _with_labels(results, table.found)
+    return lazy(find(pool), table), _with_labels(results, table.found)
 
 
 def sample_rows(parts: list[Any], sizes: list[int], wanted: int, seed: int, client: Any = None) -> FloatArray:

@@ -67,8 +67,12 @@ class Votes:
 
     def best_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), groups without columns left out."""
+        return consecutive(self.group_of_columns(rows))
+
+    def group_of_columns(self, rows: IntArray) -> IntArray:
+        """(q,) best group of each column (-1 where none gains), under the numbers of the groups of rows."""
         best, top = _best(self.column_scores(rows) if self._few_groups(rows) else self._near_columns(rows))
-        return consecutive(np.where(top > 0, best, -1))
+        return np.where(top > 0, best, -1)
 
     def _few_groups(self, groups: IntArray) -> bool:
         """Whether a dense matrix of all rows and columns by groups is small."""

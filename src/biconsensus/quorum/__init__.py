@@ -8,12 +8,11 @@ from biconsensus._lazy import lazy_names
 
 if TYPE_CHECKING:
     from biconsensus.quorum._confidence import Confidence, confidence
-    from biconsensus.quorum._path import QuorumPath, choose
+    from biconsensus.quorum._path import QuorumPath
 
 __all__ = [
     "Confidence",
     "QuorumPath",
-    "choose",
     "confidence",
 ]
 
@@ -22,7 +21,6 @@ __getattr__, __dir__ = lazy_names(
     {
         "Confidence": "biconsensus.quorum._confidence",
         "QuorumPath": "biconsensus.quorum._path",
-        "choose": "biconsensus.quorum._path",
         "confidence": "biconsensus.quorum._confidence",
     },
 )

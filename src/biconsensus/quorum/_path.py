@@ -76,6 +76,8 @@ class QuorumPath:
     points: tuple[PathPoint, ...]
     min_elements: int
     min_candidates: int
+    source_names: tuple[str, ...] = ()
+    """(c,) names of the sources of the pool."""
 
     @property
     def problem(self) -> PreferenceMatrix:
@@ -118,7 +120,8 @@ class QuorumPath:
         points: list[PathPoint] = []
         for quorum in quorums:
             points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
-        return cls(scorer, tuple(points), min_elements, min_candidates)
+        names = tuple(source.name for source in pool.sources)
+        return cls(scorer, tuple(points), min_elements, min_candidates, names)
 
     @cached_property
     def weights(self) -> Fit:
@@ -228,51 +231,6 @@ class QuorumPath:
         list of (T,) arrays
         """
         return lifetimes(self.problem, self.points)
-
-
-def choose(
-    pool: Pool,
-    weights: FloatArray | None = None,
-    *,
-    n_groups: int | None = None,
-    min_elements: int = 7,
-    min_candidates: int = 4,
-) -> tuple[QuorumPath, PathPoint]:
-    """Choose the point on the quorum path of a pool.
-
-    Parameters
-    ----------
-    pool : Pool
-        The candidates; trivial ones do not vote.
-    weights : (n,) array, optional
-        Weights in place of those of the pool.
-    n_groups : int, optional
-        Number of groups wanted; by default the score decides.
-    min_elements, min_candidates : int
-        Smallest group: elements, and distinct sources behind it.
-
-    Returns
-    -------
-    path : QuorumPath
-    point : PathPoint
-        The chosen place; its blocks refer to `path.problem`.
-
-    Notes
-    -----
-    The score of a place is ``recall / 2 + precision / 2 + silhouette - difference + 3 retention`` where the sources
-    do not agree but share clear groups; else ``2 recall + precision / 2 + difference + retention / 4`` if they see few
-    groups and the silhouette if they see many. `scorer` says what the parts are and how the kind of pool is told.
-
-    Examples
-    --------
-    >>> import biconsensus as bc
-    >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
-    >>> path, point = choose(bc.Pool.from_labels(base))
-    >>> len(point)
-    2
-    """
-    path = QuorumPath.of(pool, weights, min_elements=min_elements, min_candidates=min_candidates)
-    return path, path.best if n_groups is None else path.with_n_groups(n_groups)
 
 
 def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes: tuple[int, int]) -> PathPoint:

@@ -186,3 +186,23 @@ def plain(value: Any) -> Any:
     if isinstance(value, float | np.floating):
         return round_off(value, 6)
     return str(value)
+
+
+MOST_KEPT = 25
+"""Groups whose sizes are drawn: more bars cannot be read."""
+
+
+def group_sizes(consensus: Consensus, overlaps: Overlaps) -> dict[str, Any]:
+    """Sizes of the groups, with the minimum sizes."""
+    numbers = group_numbers(consensus, overlaps)
+    shown = min(len(consensus), MOST_KEPT)
+    rows = [
+        {"name": f"group {k}", "elements": int(numbers.sizes[k]), "sources": int(numbers.sources[k]), "group": k}
+        for k in range(shown)
+    ]
+    note = "Groups are kept while they have the minimum numbers of elements and of sources (dashed)."
+    if shown < len(consensus):
+        note += f" The first {shown} of {len(consensus):,} groups are drawn."
+    settings = consensus.settings
+    sizes = {"minElements": settings.get("min_elements"), "minCandidates": settings.get("min_candidates")}
+    return {"rows": rows, "note": note, **sizes}

@@ -15,7 +15,6 @@ from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._overlaps import Overlaps
 from biconsensus.plots._palette import COLORS, OUTLIER
 from biconsensus.report import _data as data
-from biconsensus.report._path import size_path
 from biconsensus.report._views import FittedModels, domain_view
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ def page_data(consensus: Consensus, overlaps: Overlaps, truth: Any, extra: dict[
         "matrix": data.matrices(consensus),
         "histogram": data.histogram(consensus),
         "elements": data.element_rows(consensus),
-        "path": size_path(consensus, overlaps),
+        "path": data.group_sizes(consensus, overlaps),
         **data.source_rows(consensus, overlaps, truth),
     }
 
@@ -157,7 +156,7 @@ def headline(consensus: Consensus) -> str:
     )
     backing = float(consensus.backing[consensus.labels >= 0].mean()) if left < m else 0.0
     sure = f"On average {backing:.0%} of the candidates behind a group contain its elements."
-    return f"{groups} in {m:,} elements; {outside}. {sure}"
+    return f"{groups} in {m:,} elements; {outside}. {sure} {consensus.summary}"
 
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:

@@ -67,6 +67,10 @@ class Consensus:
     """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
     weights: FloatArray | None = None
     """(n,) weights of the candidates in the search; those of the pool where None."""
+    significance: FloatArray | None = None
+    """(T,) base-10 logarithm of the chance of each group; what it rests on is `settings["evidence"]`."""
+    placed: IntArray | None = None
+    """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -102,6 +106,8 @@ class Consensus:
             left = np.flatnonzero(labels < 0)
             nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
             labels[left] = nearest[self.pool.inverse[left]]
+        if self.placed is not None:
+            labels = np.where(labels < 0, self.placed, labels)
         return labels
 
     def _backed_most(self) -> IntArray:
@@ -128,6 +134,21 @@ class Consensus:
         inside = np.flatnonzero(self.labels >= 0)
         share[inside] = shares.values_at(self._share, self.pool.inverse[inside], self.labels[inside])
         return share
+
+    @property
+    def summary(self) -> str:
+        """What was found and what was decided (quorum, sizes, candidates left out), in plain words.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.find_consensus([[0] * 4 + [1] * 4] * 3, quorum=0.5).summary
+        '2 groups at quorum 0.5; the quorum was given; a group needs 4 elements and 2 of 3 sources; every element is in
+        a group.'
+        """
+        from biconsensus.result._notebook import sentence_of
+
+        return sentence_of(self)
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""

@@ -1,4 +1,4 @@
-"""Tables of a consensus for people: its elements as a data frame, its groups as notebooks show them."""
+"""A consensus for people: one sentence, its elements as a data frame, its groups as notebooks show them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,42 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 50
 """Groups that are listed, the largest gains first."""
+
+
+DECIDED_BY = {
+    "given": "the quorum was given",
+    "n_groups": "that many were asked for",
+    "pool": "the agreement of the sources alone decided how many",
+    "points": "the valleys of density between the points decided how many",
+    "links": "the links of the network decided how many",
+    "models": "the number of false alarms decided how many",
+}
+"""What decided how fine the groups are, in plain words."""
+
+
+def sentence_of(consensus: Consensus) -> str:
+    """What was found and what was decided, in one or two sentences of plain words."""
+    settings, number = consensus.settings, len(consensus)
+    left = int((consensus.labels < 0).sum())
+    if consensus.extraction.get("origin") == "no structure":
+        return (
+            f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
+            f"(decided by the {settings.get('evidence', 'pool')})."
+        )
+    groups = "1 group" if number == 1 else f"{number:,} groups"
+    said = [f"{groups} at quorum {settings.get('quorum', 0.5):.3g}; {DECIDED_BY[settings.get('chosen_by', 'given')]}"]
+    others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
+    if others:
+        said.append(f"the next best numbers were {', '.join(others)}")
+    said.append(
+        f"a group needs {settings.get('min_elements')} elements and {settings.get('min_candidates')} of "
+        f"{len(consensus.pool.sources):,} sources"
+    )
+    silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
+    if silent:
+        said.append(f"{silent:,} candidates that are empty or hold nearly everything did not vote")
+    said.append(f"{left:,} elements are in no group" if left else "every element is in a group")
+    return "; ".join(said) + "."
 
 
 def frame_of(consensus: Consensus) -> pd.DataFrame:
@@ -37,4 +73,4 @@ def table_of(consensus: Consensus) -> str:
         for t, group in enumerate(consensus.candidates[:MOST_ROWS])
     )
     head = "<tr><th>group</th><th>elements</th><th>candidates</th><th>gain</th><th>mean backing</th></tr>"
-    return f"<p>{escape(repr(consensus))}</p><table>{head}{rows}</table>"
+    return f"<p>{escape(sentence_of(consensus))}</p><table>{head}{rows}</table>"

@@ -53,6 +53,10 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     }
     if result.weights is not None:
         arrays["used_weights"] = result.weights
+    if result.significance is not None:
+        arrays["significance"] = result.significance
+    if result.placed is not None:
+        arrays["placed"] = result.placed
     if pool.unseen is not None and pool.view_of is not None:
         arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
     meta = {
@@ -155,6 +159,8 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         settings=dict(meta["settings"]),
         extraction=dict(meta["extraction"]),
         weights=arrays.get("used_weights"),
+        significance=arrays.get("significance"),
+        placed=arrays.get("placed"),
     )
 
 
@@ -181,10 +187,17 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
     _check_indices("candidate_counts", arrays["candidate_counts"], groups, arrays["candidates"].size + 1)
     if pool.unseen is not None:
         _check_indices("view_of", arrays["view_of"], n, pool.unseen.shape[1])
-    numbers = {"weights": n, "gains": groups} | ({"used_weights": n} if "used_weights" in arrays else {})
-    for name, size in numbers.items():
+    if "placed" in arrays:
+        _check_indices("placed", arrays["placed"] + 1, m, groups + 1)
+    sizes = {"weights": n, "gains": groups, "used_weights": n, "significance": groups}
+    for name, size in sizes.items():
+        if name not in arrays and name in ("used_weights", "significance"):
+            continue
         values = arrays[name]
-        if values.shape != (size,) or values.dtype.kind != "f" or not np.isfinite(values).all():
+        # a significance may be minus infinity: a chance of zero
+        if values.shape != (size,) or values.dtype.kind != "f" or np.isnan(values).any() or (values == np.inf).any():
+            raise FileFormatError(f"saved {name} must be {size} finite numbers.")
+        if name != "significance" and not np.isfinite(values).all():
             raise FileFormatError(f"saved {name} must be {size} finite numbers.")
     if len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
         raise FileFormatError("saved names or ids do not fit the number of elements and candidates.")

@@ -6,9 +6,14 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from biconsensus._checks import check_memory
+from biconsensus._memory import available_memory
 from biconsensus.errors import UnknownNameError
+from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
 
+DENSE_COPIES = 8
+"""Dense (r, q) arrays that the factorisation solvers hold at once, with room to spare."""
 SOLVERS = {
     "vote": "biconsensus.solvers.vote._solver:VoteSolver",
     "quantile": "biconsensus.solvers._quantile:QuantileSolver",
@@ -43,3 +48,16 @@ def get_solver(solver: str | Solver, **options: Any) -> Solver:
         found: Solver = point.load()(**options)
         return found
     raise UnknownNameError.of("solver", solver, ["auto", *solver_names()])
+
+
+def solver_memory(problem: PreferenceMatrix, solver: Solver) -> int:
+    """Bytes that a solver needs: what its method ``memory(problem)`` says; for others dense arrays are assumed."""
+    rows, columns = problem.shape
+    tell = getattr(solver, "memory", None)
+    return int(tell(problem)) if callable(tell) else DENSE_COPIES * 8 * rows * columns
+
+
+def check_solver_memory(problem: PreferenceMatrix, solver: Solver, limit: int | None) -> None:
+    """Raise `TooLargeError` with the estimate where a solver would need more than the limit."""
+    what = f"{type(solver).__name__} on {problem.shape[0]} rows x {problem.shape[1]} columns"
+    check_memory(what, solver_memory(problem, solver), available_memory() if limit is None else limit)

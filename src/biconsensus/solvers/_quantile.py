@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import GUARD, Block, BoolArray, FloatArray, IntArray, comparable
 from biconsensus.solvers._factors import admissible, factor_gain, leading_triplets, live_matrix
+from biconsensus.solvers.vote._solver import vote_memory
 
 HALF = Fraction(1, 2)
 
@@ -58,6 +59,10 @@ class QuantileSolver:
     def __init__(self, *, max_iter: int = 100, row_starts: int = 32) -> None:
         self.max_iter = max_iter
         self.row_starts = row_starts
+
+    def memory(self, problem: PreferenceMatrix) -> int:
+        """Bytes that a search needs, in proportion to the memberships."""
+        return vote_memory(problem)
 
     def load(self, problem: PreferenceMatrix, quorum: Fraction) -> None:
         """Take a problem; any quorum, missing votes allowed."""

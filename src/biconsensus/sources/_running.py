@@ -85,6 +85,31 @@ def child_seeds(random_state: Any, n: int) -> list[int]:
     return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
 
 
+@dataclass(frozen=True)
+class Runs:
+    """How base runs are carried out; the answer does not depend on it.
+
+    Parameters
+    ----------
+    time_limit : float, optional
+        Seconds that one base run may take; one that takes longer is stopped, recorded and skipped.
+    checkpoint : path, optional
+        Folder where finished base runs are kept, and taken from.
+    progress : bool, optional
+        Whether to show a progress bar; by default on a terminal.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> bc.ConsensusClustering(runs=bc.Runs(time_limit=60)).runs.time_limit
+    60
+    """
+
+    time_limit: float | None = None
+    checkpoint: str | Path | None = None
+    progress: bool | None = None
+
+
 def run_sources(
     sources: Sequence[NamedSource],
     data: Any,

@@ -64,7 +64,7 @@ function path() {
   at("path-note").textContent = data.path.note;
   const draw_ = (key, title, limit) => {
     place.append(make("p", { class: "note", text: title }));
-    bars(place, rows.map((row) => ({ name: row.name, value: row[key], color: row.kept ? color(row.group) : GREY, lines: [row.name, number(row.elements) + " elements", number(row.sources) + " sources"] })),
+    bars(place, rows.map((row) => ({ name: row.name, value: row[key], color: color(row.group), lines: [row.name, number(row.elements) + " elements", number(row.sources) + " sources"] })),
       { limit, digits: 0, label: title });
   };
   draw_("elements", "Elements of each bi-cluster, in the order of gain; the dashed line is the minimum.", data.path.minElements);

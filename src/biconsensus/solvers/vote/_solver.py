@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, IntArray
-from biconsensus.solvers.vote._ballot import Ballot, Tally
+from biconsensus.solvers.vote._ballot import BLOCK, Ballot, Tally
 from biconsensus.solvers.vote._descent import sample_rows, vote_to_fixed_point
 from biconsensus.solvers.vote._fixed_point import FixedPoint, Preference, mask_of
 from biconsensus.solvers.vote._sets import Sets
@@ -65,6 +65,10 @@ class VoteSolver:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
+
+    def memory(self, problem: PreferenceMatrix) -> int:
+        """Bytes that a search needs, in proportion to the memberships."""
+        return vote_memory(problem)
 
     def load(self, problem: PreferenceMatrix, quorum: Fraction) -> None:
         """Take a problem."""
@@ -224,3 +228,9 @@ def heaviest(counts: IntArray, number: int) -> IntArray:
 def _batches(items: IntArray) -> list[IntArray]:
     """Slices of at most BATCH items."""
     return [items[k : k + BATCH] for k in range(0, items.size, BATCH)]
+
+
+def vote_memory(problem: PreferenceMatrix) -> int:
+    """Bytes that votes need: a copy of the memberships as numbers, and one batch of starts."""
+    rows, columns = problem.shape
+    return 40 * int(problem.entries.nnz) + BATCH * (24 * min(rows, BLOCK) + 48 * columns + rows // 8)

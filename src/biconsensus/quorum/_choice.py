@@ -1,0 +1,153 @@
+"""The choice among groupings: by the evidence of the data where there is any, else by the pool alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from biconsensus.methods._votes import Votes
+from biconsensus.protocols import Block, Evidence, FloatArray, IntArray
+from biconsensus.quorum._path import PathPoint, QuorumPath, make_point
+
+HALF = Fraction(1, 2)
+N_ALTERNATIVES = 3
+"""Other numbers of groups that are reported beside the chosen one: few enough to read."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A grouping that may be chosen."""
+
+    point: PathPoint
+    origin: str
+    """Where it comes from, in plain words."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """An option, what the data says for it, and its score."""
+
+    option: Option
+    evidence: float
+    """Of the data for the whole grouping; 0 for one group."""
+    score: float
+    """Evidence times the root of the backing of the pool."""
+
+
+def options_of(path: QuorumPath, more: Iterable[Option] = ()) -> list[Option]:
+    """All distinct groupings into two groups or more: points of the path, base results, and others that are given."""
+    along = [Option(point, f"quorum {float(point.quorum):g}") for point in path.points]
+    found: dict[bytes, Option] = {}
+    for option in [*more, *along, *base_results(path)]:
+        if len(option.point) >= 2:
+            found.setdefault(option.point.labels.tobytes(), option)
+    return list(found.values())
+
+
+def base_results(path: QuorumPath) -> list[Option]:
+    """The base groupings themselves, left-overs with the nearest group, each with the candidates that back its groups.
+
+    Sources whose groups share elements, and sources with fewer than two groups of the minimum size, are left out.
+    """
+    problem, found = path.problem, []
+    votes = Votes.at_quorum(problem, HALF)
+    by_column = problem.by_column
+    by_source = problem.backers.T.tocsr()
+    for source, name in enumerate(path.source_names):
+        columns = by_source.indices[by_source.indptr[source] : by_source.indptr[source + 1]]
+        rows, n_groups = np.full(problem.shape[0], -1), 0
+        for column in np.sort(columns[problem.weights[columns] > 0]):
+            held = by_column.indices[by_column.indptr[column] : by_column.indptr[column + 1]]
+            if (rows[held] >= 0).any():
+                n_groups = 0
+                break
+            if problem.counts[held].sum() >= path.min_elements:
+                rows[held] = n_groups
+                n_groups += 1
+        if n_groups >= 2:
+            backing = votes.group_of_columns(rows)
+            blocks = [_block(path, rows, backing, t) for t in range(n_groups)]
+            found.append(Option(make_point(path.scorer, HALF, blocks, backing), f"base result {name!r}"))
+    return found
+
+
+def _block(path: QuorumPath, rows: IntArray, columns: IntArray, group: int) -> Block:
+    """One group of a grouping of rows and columns."""
+    of_rows, of_columns = rows == group, columns == group
+    return Block(of_rows, of_columns, path.problem.gain(of_rows, of_columns, HALF))
+
+
+def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, row_of: IntArray) -> list[Scored]:
+    """Every option with its evidence and score, best first.
+
+    Parameters
+    ----------
+    path : QuorumPath
+        Of the pool.
+    options : list of Option
+        Groupings of the distinct rows.
+    evidence : Evidence
+        What is known of the elements beyond the pool.
+    row_of : (m,) int array
+        The distinct row of each element.
+
+    Returns
+    -------
+    list of Scored
+        The score is ``evidence * sqrt(backing)``: a false border that one source drew is rarely drawn by another.
+    """
+    scored = []
+    for option in options:
+        value = evidence.of_grouping(option.point.labels[row_of])
+        said = value * float(np.sqrt(backing_of(path, option.point.labels))) if value > 0 else value
+        scored.append(Scored(option, value, said))
+    return sorted(scored, key=lambda one: -one.score)
+
+
+def backing_of(path: QuorumPath, labels: IntArray) -> float:
+    """Effective number of sources that say the same: the sum over the sources of their ARI with a grouping, ^8.
+
+    The power makes the sum count only sources that say nearly the same; sources that disagree count nothing.
+    """
+    return float((np.maximum(agreement_with(path, labels), 0.0) ** 8).sum())
+
+
+def agreement_with(path: QuorumPath, labels: IntArray) -> FloatArray:
+    """(c,) adjusted Rand index of each source with a grouping, over the rows that the source put in a group."""
+    problem = path.problem
+    n_groups = int(labels.max(initial=-1)) + 1
+    found = np.zeros(problem.backers.shape[1])
+    inside = labels >= 0
+    if n_groups == 0 or not inside.any():
+        return found
+    members = np.zeros((labels.size, n_groups))
+    members[inside, labels[inside]] = problem.counts[inside]
+    held = problem.entries.T.astype(np.float64) @ members
+    pairs = held * (held - 1.0) / 2.0
+    sizes = held.sum(axis=1)
+    by_source = problem.backers.T.astype(np.float64).tocsr()
+    both = by_source @ pairs.sum(axis=1)
+    own = by_source @ (sizes * (sizes - 1.0) / 2.0)
+    theirs_sizes = by_source @ held
+    theirs = (theirs_sizes * (theirs_sizes - 1.0) / 2.0).sum(axis=1)
+    total = theirs_sizes.sum(axis=1)
+    chance = own * theirs / np.maximum(total * (total - 1.0) / 2.0, 1.0)
+    top = (own + theirs) / 2.0 - chance
+    return np.where(top > 1e-9, (both - chance) / np.where(top > 1e-9, top, 1.0), 0.0)
+
+
+def alternatives_of(scored: list[Scored]) -> list[dict[str, float | int | str]]:
+    """The best options with other numbers of groups than the first, for the user to see."""
+    seen = {len(scored[0].option.point)} if scored else set()
+    found: list[dict[str, float | int | str]] = []
+    for one in scored[1:]:
+        number = len(one.option.point)
+        if number not in seen and len(found) < N_ALTERNATIVES and one.score > 0:
+            seen.add(number)
+            found.append(
+                {"n_groups": number, "origin": one.option.origin, "evidence": one.evidence, "score": one.score}
+            )
+    return found
