@@ -1,8 +1,6 @@
 """Input that cannot be used says which argument, what came and what is allowed."""
 
-import io
 import sys
-import zipfile
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 import biconsensus as bc
 from biconsensus._checks import check_finite, check_indices, check_quorum
 from biconsensus.pool.weights._quality import by_quality
-from biconsensus.result import _storage as storage
 from biconsensus.solvers import get_solver
 
 
@@ -80,68 +77,3 @@ def test_a_frame_needs_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'biconsensus\[tables\]'"):
         c.to_frame()
-
-
-@pytest.fixture
-def saved(tmp_path):
-    path = tmp_path / "result.bic"
-    bc.find_consensus([[0, 0, 1, 1, None]] * 3 + [[0, 0, 1, 1, -1]], min_elements=2).save(path)
-    return path
-
-
-def with_array(path, name, array):
-    """The saved file with one array replaced."""
-    with zipfile.ZipFile(path) as archive:
-        parts = {entry: archive.read(entry) for entry in archive.namelist()}
-    buffer = io.BytesIO()
-    np.save(buffer, array)
-    parts[f"{name}.npy"] = buffer.getvalue()
-    with zipfile.ZipFile(path, "w") as archive:
-        for entry, content in parts.items():
-            archive.writestr(entry, content)
-    return path
-
-
-@pytest.mark.parametrize(
-    ("name", "array", "message"),
-    [
-        ("rows.indptr", np.array([0, 4, 2, 12]), "row borders|points outside|expected"),
-        ("rows.data", np.full(12, np.nan), "expected|finite"),
-        ("weights", np.full(8, np.nan), "finite numbers"),
-        ("gains", np.zeros(5), "finite numbers"),
-        ("unseen.shape", np.array([3, 10**12]), "fits neither"),
-        ("candidate_counts", np.array([1, 1]), "do not fit their counts"),
-        ("inverse", np.zeros(5), "expected 5 indices"),
-        ("source_of", np.full(8, 99), "points outside"),
-    ],
-)
-def test_saved_arrays_are_checked(saved, name, array, message):
-    with pytest.raises(bc.errors.FileFormatError, match=message):
-        bc.Consensus.load(with_array(saved, name, array))
-
-
-def test_entries_that_are_not_numbers_are_refused(saved):
-    with zipfile.ZipFile(saved) as archive:
-        data = np.load(io.BytesIO(archive.read("rows.data.npy")))
-    with pytest.raises(bc.errors.FileFormatError, match="finite numbers"):
-        bc.Consensus.load(with_array(saved, "rows.data", np.full(data.size, np.nan)))
-    borders = np.array([0, data.size, 0, data.size])
-    with zipfile.ZipFile(saved) as archive:
-        size = np.load(io.BytesIO(archive.read("rows.indptr.npy"))).size
-    with pytest.raises(bc.errors.FileFormatError, match=r"finite numbers|row borders"):
-        bc.Consensus.load(with_array(saved, "rows.indptr", np.resize(borders, size)))
-
-
-def test_a_file_that_would_not_fit_into_memory_is_refused(saved, monkeypatch):
-    monkeypatch.setattr(storage, "available_memory", lambda: 100)
-    with pytest.raises(bc.errors.FileFormatError, match="only 100 are free"):
-        bc.Consensus.load(saved)
-
-
-def test_a_forged_size_is_refused(saved):
-    content = bytearray(saved.read_bytes())
-    place = content.rfind(b"PK\x01\x02") + 24  # unpacked size in the last entry of the directory
-    content[place : place + 4] = (10**9).to_bytes(4, "little")
-    saved.write_bytes(bytes(content))
-    with pytest.raises(bc.errors.FileFormatError, match="refused"):
-        bc.Consensus.load(saved)

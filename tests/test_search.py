@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from strategies import quiet_consensus
 
 import biconsensus as bc
 from biconsensus import _search as search
@@ -15,6 +14,7 @@ from biconsensus.errors import NoConsensusWarning
 from biconsensus.quorum._measures import nearest
 from biconsensus.quorum._path import choose
 from biconsensus.solvers.vote._solver import VoteSolver
+from tests.helpers.strategies import quiet_consensus
 
 HALVES = np.repeat([0, 1], 8)
 

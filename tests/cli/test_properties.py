@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biconsensus.cli import run
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
-from strategies import examples
+from tests.helpers.strategies import examples
 
 OPTIONS = ["--quorum", "--solver", "--method", "--min-elements", "--min-candidates", "--out", "--truth", "--id", "-k"]
 FLAGS = ["--json", "-q", "--help", "--version", "--", "-", "--no-such-option"]

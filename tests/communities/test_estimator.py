@@ -1,3 +1,5 @@
+"""ConsensusCommunities: answers, options, faults."""
+
 from __future__ import annotations
 
 import pickle
@@ -6,17 +8,13 @@ import sys
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import biconsensus as bc
-from biconsensus.communities._chunks import chunks_of
-from biconsensus.communities._graph import conductances, place_with_neighbours
+from biconsensus.communities._graph import conductances
 from biconsensus.communities._runs import settings_of
-from biconsensus.communities._second import weighed_by_pool
 from biconsensus.errors import (
     InputError,
     InputTypeError,
@@ -25,19 +23,10 @@ from biconsensus.errors import (
     SourceError,
     UnknownNameError,
 )
-from biconsensus.graphs._graph import read_graph
 from biconsensus.graphs._lfr import lfr_network
+from tests.helpers.planted_networks import planted
 
 TRUTH = np.repeat(np.arange(4), 20)
-
-
-def planted(seed=1, p_in=0.5, p_out=0.03):
-    return nx.planted_partition_graph(4, 20, p_in, p_out, seed=seed)
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    return bc.ConsensusCommunities(random_state=0).fit(planted())
 
 
 def test_finds_planted_communities(fitted):
@@ -47,13 +36,6 @@ def test_finds_planted_communities(fitted):
     np.testing.assert_array_equal(fitted.consensus_.labels, fitted.labels_)
     assert fitted.backing_.min() > 0.5
     assert fitted.pool_.ids.tolist() == list(range(80))
-
-
-def test_modularity_and_conductance_against_networkx(fitted):
-    graph, communities = planted(), fitted.communities_
-    assert fitted.modularity_ == pytest.approx(nx.community.modularity(graph, communities))
-    expected = [nx.conductance(graph, community) for community in communities]
-    np.testing.assert_allclose(fitted.conductance_, expected)
 
 
 def test_default_pool_is_permissive_and_of_ten_runs_or_more(fitted, monkeypatch):
@@ -186,35 +168,6 @@ def test_several_networks_beat_each_of_them():
     assert normalized_mutual_info_score(TRUTH, model.labels_) > max(single)
 
 
-def test_chunks_are_stitched():
-    graph = nx.planted_partition_graph(8, 40, 0.4, 0.003, seed=1)
-    truth = np.repeat(np.arange(8), 40)
-    model = bc.ConsensusCommunities("louvain", 3, random_state=0).fit_chunks(graph, n_chunks=4, overlap=0.6)
-    assert {r.params["network"] for r in model.results_} == {0, 1, 2, 3}
-    assert all(r.labels.size < 320 for r in model.results_)
-    assert adjusted_rand_score(truth, model.labels_) > 0.95
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(2, 30), st.integers(1, 6), st.floats(0.1, 2.0), st.integers(0, 10**6))
-def test_chunks_cover_every_node_and_overlap(n, n_chunks, overlap, seed):
-    graph = read_graph(nx.gnm_random_graph(n, 2 * n, seed=seed))
-    n_chunks = min(n, n_chunks)
-    chunks = chunks_of(graph, n_chunks, overlap)
-    assert len(chunks) == n_chunks
-    assert set(np.concatenate(chunks).tolist()) == set(range(n))
-    for chunk in chunks:
-        assert np.array_equal(chunk, np.unique(chunk))
-        assert chunk.size <= np.ceil(n / n_chunks) + round(overlap * np.ceil(n / n_chunks))
-
-
-def test_chunks_must_overlap_and_fit():
-    with pytest.raises(InputError, match="overlap: received 0"):
-        bc.ConsensusCommunities().fit_chunks(planted(), 2, overlap=0)
-    with pytest.raises(InputError, match="n_chunks: received 100"):
-        bc.ConsensusCommunities().fit_chunks(planted(), 100)
-
-
 def test_overlapping_communities():
     # three cliques of eight in a chain, neighbours sharing two nodes
     cliques = [range(8), range(6, 14), range(12, 20)]
@@ -266,64 +219,9 @@ def test_smallest_community_by_default():
     assert len(bc.ConsensusCommunities("louvain", random_state=0).fit(tiny).communities_) == 2
 
 
-def test_edges_weighed_by_the_pool_against_the_definition():
-    rng = np.random.default_rng(0)
-    graph = read_graph(nx.gnm_random_graph(12, 30, seed=1))
-    runs = [np.where(rng.random(12) < 0.2, np.nan, rng.integers(-1, 3, size=12)) for _ in range(5)]
-    weights = np.array([1.0, 2.0, 0.5, 1.0, 3.0])
-    weighed = weighed_by_pool(graph, bc.Pool.from_labels(runs, weights=weights)).adjacency.toarray()
-    for u, v in np.argwhere(graph.adjacency.toarray() > 0):
-        both = [not np.isnan(r[[u, v]]).any() for r in runs]
-        held = [b and r[u] == r[v] and r[u] >= 0 for b, r in zip(both, runs)]
-        share = weights[held].sum() / weights[both].sum() if any(both) else 0.0
-        assert weighed[u, v] == pytest.approx(0.05 + 0.95 * share)
-
-
-def test_second_round_helps_where_communities_mix():
-    graph, truth = lfr_network(400, 0.52, 13, max_degree=40, communities=(15, 40), random_state=3)
-    first, both = (
-        bc.ConsensusCommunities("louvain", random_state=0, second_round=second).fit(graph) for second in (False, True)
-    )
-    assert len(first.results_) == 10
-    assert len(both.results_) == 13
-    assert len(bc.ConsensusCommunities("louvain", random_state=0, second_round=6).fit(graph).results_) == 16
-    assert bc.metrics.ari(truth, both.labels_) > bc.metrics.ari(truth, first.labels_)
-
-
 def test_number_of_communities_on_request():
     model = bc.ConsensusCommunities([("louvain", {"resolution": [0.2, 1.0]})], 5, n_groups=4, random_state=0)
     assert len(model.fit(planted()).communities_) == 4
-
-
-def test_placing_goes_ring_by_ring_to_the_heaviest():
-    graph = read_graph([("a", "b", 3.0), ("b", "c", 1.0), ("c", "d", 5.0), ("d", "e", 2.0), ("x", "y", 1.0)])
-    labels = np.array([0, -1, 1, -1, -1, -1, -1])
-    assert place_with_neighbours(graph, labels).tolist() == [0, 0, 1, 1, 1, -1, -1]
-
-
-def test_writes_back_to_networkx_and_igraph(fitted):
-    igraph = pytest.importorskip("igraph")
-    graph = planted()
-    fitted.write_to(graph, "group")
-    assert [graph.nodes[i]["group"] for i in range(80)] == fitted.labels_.tolist()
-    assert graph.nodes[0]["backing"] == fitted.backing_[0]
-    other = igraph.Graph.from_networkx(planted())
-    fitted.write_to(other, backing=None)
-    assert other.vs["community"] == fitted.labels_.tolist()
-    assert "backing" not in other.vs.attributes()
-    with pytest.raises(InputTypeError, match="list"):
-        fitted.write_to([(1, 2)])
-    with pytest.raises(InputError, match="no node"):
-        fitted.write_to(nx.path_graph(3))
-
-
-def test_igraph_vertex_clustering(fitted):
-    igraph = pytest.importorskip("igraph")
-    clustering = fitted.to_igraph()
-    assert isinstance(clustering, igraph.VertexClustering)
-    assert clustering.membership == fitted.labels_.tolist()
-    assert clustering.modularity == pytest.approx(fitted.modularity_)
-    assert clustering.graph.vs["name"] == list(range(80))
 
 
 def test_estimator_keeps_its_parameters_and_pickles(fitted):

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from biconsensus.models import (
+    uniform_background,
+)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -146,3 +150,11 @@ CASES: dict[str, Case] = {
     "fundamental": Case(two_views, move_correspondences, lambda: collinear(8, 4)),
     "subspace": Case(in_subspace, move_points, lambda: collinear(4, 8)),
 }
+
+
+def counted(model, theta, threshold, box, n=2**15):
+    return (model.residuals(theta, uniform_background(box, n, 0)) <= threshold).mean(axis=0)
+
+
+def nearest(curve, points):
+    return np.sqrt(((points[:, None] - curve[None]) ** 2).sum(axis=2)).min(axis=1)

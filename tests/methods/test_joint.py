@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine
-from strategies import examples, same_either_way
 
 from biconsensus import Pool, find_consensus
 from biconsensus.matrix._matrix import PreferenceMatrix
@@ -20,6 +19,7 @@ from biconsensus.methods import _votes as bipartite
 from biconsensus.methods._joint import optimise
 from biconsensus.methods._votes import Votes
 from biconsensus.protocols import Block
+from tests.helpers.strategies import examples, same_either_way
 
 QUORUMS = [Fraction(1, 50), Fraction(1, 10), Fraction(1, 5), Fraction(7, 20), Fraction(1, 2), Fraction(4, 5)]
 

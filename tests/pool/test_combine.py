@@ -7,6 +7,8 @@ from scipy.sparse import coo_array
 import biconsensus as bc
 
 SEEN = [[0, 0, 1, 1], [0, 1, 1, 1]]
+
+
 PARTLY = [[0, 0, 1, None], [5, 5, -1, 5]]
 
 
@@ -127,3 +129,12 @@ def test_sources_with_provenance_are_one_where_they_are_equal():
     pool = bc.Pool.from_groups([[0], [1], [0, 1]], n_elements=2, sources=runs)
     assert pool.source_of.tolist() == [0, 0, 1]
     assert pool.sources == (runs[0], runs[2])
+
+
+def test_a_pool_that_saw_everything_adds_one_view():
+    whole, partly = bc.Pool.from_labels(SEEN), bc.Pool.from_labels(PARTLY)
+    assert (whole + partly).unseen.shape[1] == 1 + partly.unseen.shape[1]
+    assert (partly + whole).unseen.shape[1] == 1 + partly.unseen.shape[1]
+    assert (whole + partly).view_of.tolist() == [0, 0, 0, 0, 1, 1, 2]
+    assert (partly + whole).view_of.tolist() == [0, 0, 1, 2, 2, 2, 2]
+    assert (whole + whole).unseen is None

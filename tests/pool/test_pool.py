@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from scipy.sparse import coo_array, csr_array
-from strategies import binary_matrices, label_tables
 
 import biconsensus as bc
+from tests.helpers.strategies import binary_matrices, label_tables
 
 TABLE = np.array([[0, 5, 1], [0, 5, -1], [3, 7, 1], [3, 5, 2]])
 MATRIX = [

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from strategies import quiet_consensus
 
 import biconsensus as bc
 from biconsensus.errors import FileFormatError
 from biconsensus.result import _storage as storage
+from tests.helpers.strategies import quiet_consensus
 
 
 @pytest.fixture
@@ -229,3 +229,68 @@ def test_views_fit_rows_and_are_no_more_than_candidates_and_sources(saved):
     for shape in ((n_rows, 7), (n_rows + 1, 2), (n_rows - 1, 2)):
         with pytest.raises(FileFormatError, match="saved views have shape"):
             bc.Consensus.load(with_views(saved, *shape))
+
+
+@pytest.fixture
+def plain(tmp_path):
+    path = tmp_path / "result.bic"
+    bc.find_consensus([[0, 0, 1, 1, None]] * 3 + [[0, 0, 1, 1, -1]], min_elements=2).save(path)
+    return path
+
+
+def with_array(path, name, array):
+    """The saved file with one array replaced."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {entry: archive.read(entry) for entry in archive.namelist()}
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    parts[f"{name}.npy"] = buffer.getvalue()
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry, content in parts.items():
+            archive.writestr(entry, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("rows.indptr", np.array([0, 4, 2, 12]), "row borders|points outside|expected"),
+        ("rows.data", np.full(12, np.nan), "expected|finite"),
+        ("weights", np.full(8, np.nan), "finite numbers"),
+        ("gains", np.zeros(5), "finite numbers"),
+        ("unseen.shape", np.array([3, 10**12]), "fits neither"),
+        ("candidate_counts", np.array([1, 1]), "do not fit their counts"),
+        ("inverse", np.zeros(5), "expected 5 indices"),
+        ("source_of", np.full(8, 99), "points outside"),
+    ],
+)
+def test_saved_arrays_are_checked(plain, name, array, message):
+    with pytest.raises(bc.errors.FileFormatError, match=message):
+        bc.Consensus.load(with_array(plain, name, array))
+
+
+def test_entries_that_are_not_numbers_are_refused(plain):
+    with zipfile.ZipFile(plain) as archive:
+        data = np.load(io.BytesIO(archive.read("rows.data.npy")))
+    with pytest.raises(bc.errors.FileFormatError, match="finite numbers"):
+        bc.Consensus.load(with_array(plain, "rows.data", np.full(data.size, np.nan)))
+    borders = np.array([0, data.size, 0, data.size])
+    with zipfile.ZipFile(plain) as archive:
+        size = np.load(io.BytesIO(archive.read("rows.indptr.npy"))).size
+    with pytest.raises(bc.errors.FileFormatError, match=r"finite numbers|row borders"):
+        bc.Consensus.load(with_array(plain, "rows.indptr", np.resize(borders, size)))
+
+
+def test_a_file_that_would_not_fit_into_memory_is_refused(plain, monkeypatch):
+    monkeypatch.setattr(storage, "available_memory", lambda: 100)
+    with pytest.raises(bc.errors.FileFormatError, match="only 100 are free"):
+        bc.Consensus.load(plain)
+
+
+def test_a_forged_size_is_refused(plain):
+    content = bytearray(plain.read_bytes())
+    place = content.rfind(b"PK\x01\x02") + 24  # unpacked size in the last entry of the directory
+    content[place : place + 4] = (10**9).to_bytes(4, "little")
+    plain.write_bytes(bytes(content))
+    with pytest.raises(bc.errors.FileFormatError, match="refused"):
+        bc.Consensus.load(plain)

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import bench
-import find_chromium
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from scripts import bench, find_chromium
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
-from solver_problems import HALF, pair_gains, planted, problem_of, solve
 
+import biconsensus as bc
+from biconsensus import solvers
 from biconsensus.protocols import Solver
-from biconsensus.solvers import SOLVERS, get_solver
+from biconsensus.solvers import SOLVERS, get_solver, solver_names
+from biconsensus.solvers.vote._solver import VoteSolver
+from tests.helpers.solver_problems import HALF, pair_gains, planted, problem_of, solve
 
 BLOCKS = [(9, 7), (6, 5), (4, 4)]
+
+
 every = pytest.mark.parametrize("name", sorted(SOLVERS))
 
 
@@ -128,3 +135,13 @@ def test_solvers_without_missing_votes_say_so(name: str) -> None:
     unseen[0, 0] = True
     with pytest.raises(ValueError, match=f"solver '{name}' cannot take missing votes.*Use solver='vote'"):
         solve(name, problem_of(np.ones((4, 3), bool), unseen=unseen))
+
+
+def test_solvers_of_other_packages_come_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = SimpleNamespace(name="theirs", load=lambda: VoteSolver)
+    monkeypatch.setattr(solvers, "entry_points", lambda group, name="theirs": [point] if name == "theirs" else [])
+    assert "theirs" in solver_names()
+    assert isinstance(get_solver("theirs", n_jobs=1), VoteSolver)
+    assert bc.find_consensus([np.repeat([0, 1], 8)] * 4, solver="theirs").labels.tolist() == [0] * 8 + [1] * 8
+    with pytest.raises(ValueError, match="Did you mean 'theirs'"):
+        get_solver("their")

@@ -11,10 +11,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import biconsensus as bc
+from tests.whole.test_golden import table
 
-sys.path.insert(0, str(Path(__file__).parent))
-from test_golden import table
-
+ROOT = Path(__file__).resolve().parents[2]
 SOLVERS = ["vote", "quantile", "frobenius", "pmd", "ssvd", "admm"]
 
 
@@ -87,8 +86,9 @@ def test_estimators_give_the_same_in_other_processes_threads_and_hash_seeds():
     expected = repr(estimators())
     for seed, threads in (("0", "1"), ("4242", "2")):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
+        command = [sys.executable, "-m", "tests.whole.test_determinism"]
         done = subprocess.run(
-            [sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=250, check=False
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250, check=False
         )
         assert done.returncode == 0, done.stderr[-2000:]
         assert done.stdout.strip() == expected

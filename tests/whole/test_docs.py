@@ -6,15 +6,15 @@ import re
 from pathlib import Path
 from typing import Any
 
-import check_links
 import numpy as np
 import pytest
-import reproduce
-from common import Section, Table
 
 import biconsensus as bc
+from experiments import reproduce
+from experiments.common import Section, Table
+from scripts import check_links
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def blocks(page: str) -> list[str]:

@@ -475,11 +475,11 @@ def test_no_fault_is_silent():
 
 
 def test_the_page_on_reliability_names_a_test_that_exists_for_every_row():
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     page = (root / "docs" / "reliability.md").read_text(encoding="utf-8")
     rows = {int(n): cells for n, cells in re.findall(r"^\| (\d+) \|(.*)$", page, re.MULTILINE)}
     assert sorted(rows) == list(range(1, 43))
     for number, cells in rows.items():
-        assert f"tests/test_faults.py::test_{number:02d}_" in cells
+        assert f"tests/whole/test_faults.py::test_{number:02d}_" in cells
     for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page):
         assert f"def {name}(" in (root / file).read_text(encoding="utf-8"), f"{file}::{name}"

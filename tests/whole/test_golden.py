@@ -1,6 +1,6 @@
 """Golden answers: the same labels on every supported version, in every process, under every hash seed.
 
-`python tests/test_golden.py` prints the digests; they change only when an answer is meant to change.
+`python -m tests.whole.test_golden` prints the digests; they change only when an answer is meant to change.
 """
 
 import ast

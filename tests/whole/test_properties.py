@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from solver_problems import problem_of, solve
-from strategies import examples, label_tables, quiet_consensus, same_grouping
 
 import biconsensus as bc
 from biconsensus.errors import ConvergenceWarning
+from tests.helpers.solver_problems import problem_of, solve
+from tests.helpers.strategies import examples, label_tables, quiet_consensus, same_grouping
 
 QUORUMS = [0.2, 0.5, 0.7]
 seeds = st.integers(0, 2**32 - 1)

@@ -7,12 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from solver_problems import HALF, pair_gains, planted, problem_of
 
-from biconsensus.solvers._pmd import _bounded
-from biconsensus.solvers._ssvd import SsvdSolver
 from biconsensus.solvers.exact import _branch_and_cut as branch_and_cut
 from biconsensus.solvers.exact._branch_and_cut import BlockSearch
+from tests.helpers.solver_problems import pair_gains, planted, problem_of
 
 
 def search_of(gains: np.ndarray) -> BlockSearch:
@@ -51,23 +49,29 @@ def test_branching_finds_what_the_minimum_sizes_ask_for() -> None:
     assert search.block[0].sum() == 4
 
 
-def test_sparse_svd_returns_where_it_is_when_the_steps_are_used_up() -> None:
-    matrix = planted([(9, 7), (6, 5)], flips=0.15, seed=4)
-    solver = SsvdSolver(max_iter=1, tol=0.0)
-    solver.load(problem_of(matrix), HALF)
-    block = solver.best_block(np.ones(15, bool), np.ones(12, bool), 1, 1)
-    assert solver.n_iter_ == 1
-    assert block is not None
-    assert block.gain == pytest.approx(pair_gains(problem_of(matrix))[np.ix_(block.rows, block.columns)].sum())
+def test_a_branching_without_an_answer_leaves_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = search_of(pair_gains(problem_of(planted([(4, 3), (2, 2)]))))
+    search.bound = 100.0
+    nothing = SimpleNamespace(status=1, x=None, mip_dual_bound=None)
+    monkeypatch.setattr(branch_and_cut, "milp", lambda *_, **__: nothing)
+    search._branch(*search._relaxation())
+    assert (search.block, search.gain, search.bound) == (None, 0.0, 100.0)
 
 
-@pytest.mark.parametrize("bound", [1.05, 1.4, 1.9])
-def test_the_soft_threshold_meets_its_bound(bound: float) -> None:
-    values, counts = np.array([4.0, 3.0, 2.0, 1.0]), np.array([1.0, 2.0, 1.0, 1.0])
-    unit = _bounded(values, counts, bound)
-    assert counts @ unit**2 == pytest.approx(1)
-    assert counts @ unit == pytest.approx(bound, abs=1e-6)
-    assert (np.diff(unit) <= 0).all()
-    loose = _bounded(values, counts, 3.0)
-    assert loose == pytest.approx(values / np.sqrt(counts @ values**2))
-    assert not _bounded(np.zeros(3), np.ones(3), 1.0).any()
+@pytest.mark.parametrize("shape", [(4, 6), (6, 4)])
+def test_a_block_found_by_branching_is_settled_and_bounded(
+    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, int]
+) -> None:
+    matrix = np.ones(shape, bool)
+    search = search_of(pair_gains(problem_of(matrix)))
+    m, n = shape
+    answer = np.concatenate([np.arange(m) < 2, np.arange(n) < 2, np.zeros(m * n)]).astype(float)
+    found = SimpleNamespace(status=1, x=answer, mip_dual_bound=-float(m * n))
+    monkeypatch.setattr(branch_and_cut, "milp", lambda *_, **__: found)
+    search.bound = 1e9
+    search._branch(*search._relaxation())
+    assert search.gain == m * n / 2
+    assert search.bound == m * n
+    assert search.block is not None
+    assert search.block[0].all()
+    assert search.block[1].all()

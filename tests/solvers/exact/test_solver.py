@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from solver_problems import HALF, best_gain, pair_gains, planted, problem_of, solve
-from strategies import examples
 
 from biconsensus.errors import InputError, TooLargeError
 from biconsensus.solvers.exact._cycle_cuts import cycle_cuts
 from biconsensus.solvers.exact._solver import ExactSolver
+from tests.helpers.solver_problems import HALF, best_gain, pair_gains, planted, problem_of, solve
+from tests.helpers.strategies import examples
 
 seeds = st.integers(0, 2**32 - 1)
 

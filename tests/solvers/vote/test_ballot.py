@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +17,7 @@ from biconsensus.solvers.vote._ballot import Ballot, whole_unit
 from biconsensus.solvers.vote._fixed_point import FixedPoint
 from biconsensus.solvers.vote._sets import Sets, set_of
 from biconsensus.solvers.vote._solver import VoteSolver, heaviest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "core"))
-from strategies import label_tables, same_either_way
+from tests.helpers.strategies import label_tables, same_either_way
 
 HALF = Fraction(1, 2)
 

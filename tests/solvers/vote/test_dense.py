@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from solver_problems import HALF, problem_of
-from strategies import examples
 
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers.vote import _ballot as ballot
@@ -19,6 +17,8 @@ from biconsensus.solvers.vote._dense import DenseVotes
 from biconsensus.solvers.vote._fixed_point import FixedPoint, Preference
 from biconsensus.solvers.vote._sets import Sets
 from biconsensus.solvers.vote._sparse import SparseVotes
+from tests.helpers.solver_problems import HALF, problem_of
+from tests.helpers.strategies import examples
 
 seeds = st.integers(0, 2**32 - 1)
 levels = st.sampled_from([Fraction(29, 100), HALF, Fraction(2, 3)])
