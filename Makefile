@@ -36,27 +36,27 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src
-	$(BIN)/python scripts/check_links.py
+	$(BIN)/python -m scripts.check_links
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 bench: $(READY)
-	BENCH="$(BENCH)" $(BIN)/python scripts/bench.py $(ONLY)
+	BENCH="$(BENCH)" $(BIN)/python -m scripts.bench $(ONLY)
 
 reproduce: $(READY)
-	$(BIN)/python experiments/reproduce.py --only "$(ONLY)"
+	$(BIN)/python -m experiments.reproduce --only "$(ONLY)"
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 fuzz: $(READY)
-	$(BIN)/python scripts/bench.py --folder tests/fuzz $(or $(ONLY),kills large properties readers)
+	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers)
 
 mutate: $(READY)
-	$(BIN)/python tests/fuzz/mutants.py --jobs $(JOBS) $(ONLY)
+	$(BIN)/python -m tests.fuzz.mutants --jobs $(JOBS) $(ONLY)
 
 test-matrix: $(READY)
 	PYTHON="$(PYTHON)" JOBS="$(JOBS)" ARGS="$(ARGS)" sh scripts/test-matrix

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from accuracy_pools import KINDS, Case, balanced, ensembles, k_means, networks
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.stats import rankdata, studentized_range
 
 import biconsensus as bc
+from benchmarks.accuracy_pools import KINDS, Case, balanced, ensembles, k_means, networks
 from biconsensus.baselines import get_baseline
 from biconsensus.errors import BiconsensusError
 from biconsensus.metrics import ami, ari, nmi

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -20,8 +18,6 @@ from sklearn.preprocessing import StandardScaler
 import biconsensus as bc
 from biconsensus import datasets
 from biconsensus.errors import BiconsensusWarning
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "experiments"))
 
 QUICK = os.environ.get("BENCH") == "quick"
 DRAWS = range(20, 22 if QUICK else 40)
@@ -99,7 +95,7 @@ def networks() -> list[Case]:
 
 def _network(mixing: float, seed: int) -> Case:
     """One network with its pool, and what rivals make of it."""
-    import communities
+    from benchmarks import communities
 
     network, graph, truth = communities.lfr(mixing, seed)
     runs = [
@@ -124,7 +120,7 @@ def balanced() -> list[Case]:
 
 def _uci() -> Iterator[Callable[[], Case]]:
     """Fig. 6: k-means and spectral clusterings of the UCI sets, several seeds."""
-    import clustering_fig6_uci as fig6
+    from experiments import clustering_fig6_uci as fig6
 
     def make(name: str, seed: int) -> Case:
         truth, rows = fig6.base(name, seed)
@@ -138,7 +134,7 @@ def _uci() -> Iterator[Callable[[], Case]]:
 
 def _perturbed() -> Iterator[Callable[[], Case]]:
     """Table 3: Infomap on ten perturbed copies; the truth is Infomap's answer on the network itself."""
-    import communities_table3_perturbed as table3
+    from experiments import communities_table3_perturbed as table3
 
     network = datasets.load_network("polbooks")
     graph = table3.from_matrix(network.adjacency, network.names)
@@ -157,7 +153,7 @@ def _perturbed() -> Iterator[Callable[[], Case]]:
 
 def _six_algorithms() -> Iterator[Callable[[], Case]]:
     """Table 2: six community detections on LFR networks."""
-    import communities_table2_lfr as table2
+    from experiments import communities_table2_lfr as table2
 
     def make(kind: Any, seed: int) -> Case:
         model, truth = table2._fit(kind, seed)
@@ -171,7 +167,7 @@ def _six_algorithms() -> Iterator[Callable[[], Case]]:
 
 def _motions() -> Iterator[Callable[[], Case]]:
     """Fig. 7: subspace clusterings of every twelfth sequence of Hopkins 155."""
-    import clustering_fig7_hopkins as fig7
+    from experiments import clustering_fig7_hopkins as fig7
 
     def make(name: str) -> Case:
         X, truth = datasets.load_hopkins155(name)

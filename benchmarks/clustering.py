@@ -1,6 +1,6 @@
 """ConsensusClustering with the default pool: is it at least as good as the median of its base results, and how fast?
 
-``python benchmarks/clustering.py [--seeds 10]`` prints one line for each set and seed; the requirement is that no line
+``python -m benchmarks.clustering [--seeds 10]`` prints one line for each set and seed; the requirement is that no line
 says "below" for Iris, Wine, Breast and digits.
 """
 

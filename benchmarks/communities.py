@@ -1,6 +1,6 @@
 """Communities: quality beside the peers on the same graphs, stability over seeds, and a million edges.
 
-``python benchmarks/communities.py [quality|stability|scale ...] [--graphs N] [--out docs/benchmarks/communities.md]``
+``python -m benchmarks.communities [quality|stability|scale ...] [--graphs N] [--out docs/benchmarks/communities.md]``
 
 Peers are needed for the first only: ``pip install partition-igraph fast-ensemble-clustering python-louvain`` (benchmark
 only; GPL). Everything is drawn from fixed seeds.

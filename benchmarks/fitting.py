@@ -1,6 +1,6 @@
 """Fitting of many models: seeds, false alarms on noise, a million points; writes docs/benchmarks/fitting.md.
 
-``python benchmarks/fitting.py [sets] [noise] [million]`` runs the parts named, all by default; BENCH=quick a tenth.
+``python -m benchmarks.fitting [sets] [noise] [million]`` runs the parts named, all by default; BENCH=quick a tenth.
 Each part is kept in docs/benchmarks/fitting.json, so that one can be run again alone.
 """
 

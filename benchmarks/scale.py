@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
-from scale_solver import dask_table, solver_table
 
+from benchmarks.scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
+from benchmarks.scale_solver import dask_table, solver_table
 from biconsensus._memory import available_memory
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,9 +100,9 @@ def fits(name: str, m: int) -> bool:
 
 def call(name: str, path: Path) -> Result | None:
     """One call of one contender in a process of its own; None where it takes too long or dies."""
-    command = [sys.executable, str(Path(__file__).with_name("scale_contenders.py")), name, str(path)]
+    command = [sys.executable, "-m", "benchmarks.scale_contenders", name, str(path)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, check=True)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT, check=True)
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
         print(f"{name} at {path.stem}: {type(error).__name__}", file=sys.stderr)
         return None

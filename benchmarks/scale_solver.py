@@ -108,7 +108,8 @@ def dask_table(folder: Path, mode: str) -> str:
     import pyarrow as pa
     from distributed import Client, LocalCluster
     from pyarrow import parquet
-    from scale_contenders import write_table
+
+    from benchmarks.scale_contenders import write_table
 
     m = 10**5 if mode == "quick" else 2 * 10**6
     write_table(folder / "dask.npy", m, "int16")

@@ -18,9 +18,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-from solver_pools import Case, paper_cases
 
 import biconsensus as bc
+from benchmarks.solver_pools import Case, paper_cases
 from biconsensus.errors import ConvergenceWarning
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import bicluster
@@ -276,9 +276,8 @@ def identical() -> Table:
 MILLION = """
 import json, os, resource, sys, time
 import numpy as np
-sys.path.insert(0, "benchmarks")
 import biconsensus as bc
-from solvers import noisy_partitions
+from benchmarks.solvers import noisy_partitions
 table = noisy_partitions(1_000_000, 20, 12, 0.02, np.int16)
 bc.find_consensus(table[:1000])
 before = int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table
-from shared_clustering import TIES_JOIN, draw_points, four_gaussians, scores
 from sklearn.cluster import KMeans
 
 import biconsensus as bc
 from biconsensus.datasets import load_jlinkage
 from biconsensus.models import get_model
 from biconsensus.sources._sampling import SamplingLaw, draw_samples
+from experiments.common import Section, Table
+from experiments.shared_clustering import TIES_JOIN, draw_points, four_gaussians, scores
 
 THRESHOLD = 0.03
 

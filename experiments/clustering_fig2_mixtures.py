@@ -5,12 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from common import Section, Table
-from shared_clustering import TIES_JOIN, draw_consensus, draw_matrices, five_gaussians, paired, panels, rank, scores
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 import biconsensus as bc
+from experiments.common import Section, Table
+from experiments.shared_clustering import (
+    TIES_JOIN,
+    draw_consensus,
+    draw_matrices,
+    five_gaussians,
+    paired,
+    panels,
+    rank,
+    scores,
+)
 
 PAPER = {
     "GMM": [(0.738, 72.52), (0.800, 82.42), (0.903, 95.79), (0.880, 94.67), (0.865, 93.60)],

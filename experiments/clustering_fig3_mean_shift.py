@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
-from shared_clustering import TIES_JOIN, draw_consensus, paired, panels, rank, scores, three_gaussians
 from sklearn.cluster import MeanShift
 
 import biconsensus as bc
+from experiments.common import Section, Table
+from experiments.shared_clustering import TIES_JOIN, draw_consensus, paired, panels, rank, scores, three_gaussians
 
 BANDWIDTHS = (1.0, 1.2, 1.6, 2.2, 3.0, 4.6, 5.5)
 PAPER = [(0.905, 93.07), (0.985, 99.27), (0.983, 99.08), (0.971, 97.92), (0.976, 98.70), (0.872, 73.01), (0.833, 70.10)]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from clustering_fig2_mixtures import base
-from common import Section, Table
 from scipy.sparse import csr_array
-from shared_clustering import five_gaussians
 
 import biconsensus as bc
 from biconsensus.solvers._admm import l1_nmf
 from biconsensus.solvers._frobenius import leading_pair
+from experiments.clustering_fig2_mixtures import base
+from experiments.common import Section, Table
+from experiments.shared_clustering import five_gaussians
 
 
 def run(out: Path, quick: bool) -> Section:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
 from scipy.spatial.distance import pdist, squareform
-from shared_clustering import TIES_JOIN, paired, panels, scores
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
 from biconsensus.baselines._cooccurrence import cooccurrence
 from biconsensus.datasets import load_self_tuning
 from biconsensus.sources._spectral import spectral_labels
+from experiments.common import Section, Table
+from experiments.shared_clustering import TIES_JOIN, paired, panels, scores
 
 SIGMAS, NUMBERS = (0.005, 0.01, 0.015, 0.02), (3, 4)
 PAPER_BASE = {

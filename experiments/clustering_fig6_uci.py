@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
-from shared_clustering import TIES_JOIN, paired, rank, scores
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 import biconsensus as bc
 from biconsensus.datasets import load_uci
 from biconsensus.sources._spectral import GaussianSpectralClustering
+from experiments.common import Section, Table
+from experiments.shared_clustering import TIES_JOIN, paired, rank, scores
 
 SETS = ("breast", "glass", "iris", "wine")
 SHIFTS = (-1, 0, 1, 2)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table
 from joblib import Parallel, delayed
-from shared_clustering import TIES_JOIN
 
 import biconsensus as bc
 from biconsensus.datasets import load_hopkins155, names_of
 from biconsensus.metrics import misclassification_error
 from biconsensus.sources._subspace import compress, subspace_path
+from experiments.common import Section, Table
+from experiments.shared_clustering import TIES_JOIN
 
 KAPPAS = tuple(range(100, 1500, 100))
 PAPER = {

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
-import clustering_fig2_mixtures as fig2
-import clustering_fig3_mean_shift as fig3
-import clustering_fig5_smiley as fig5
-import clustering_fig6_uci as fig6
 import numpy as np
-from common import Section, Table
-from shared_clustering import TIES_JOIN, five_gaussians, sizes_of_last, three_gaussians
 
 import biconsensus as bc
+from experiments import clustering_fig2_mixtures as fig2
+from experiments import clustering_fig3_mean_shift as fig3
+from experiments import clustering_fig5_smiley as fig5
+from experiments import clustering_fig6_uci as fig6
+from experiments.common import Section, Table
+from experiments.shared_clustering import TIES_JOIN, five_gaussians, sizes_of_last, three_gaussians
 
 Pool = Callable[[], list[np.ndarray]]
 

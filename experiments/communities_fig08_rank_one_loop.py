@@ -6,8 +6,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table, save
-from networks import draw_matrix, picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
@@ -15,6 +13,8 @@ from biconsensus.errors import ConvergenceWarning
 from biconsensus.graphs._graph import from_matrix
 from biconsensus.solvers._admm import l1_nmf
 from biconsensus.sources.networks import get_algorithm
+from experiments.common import Section, Table, save
+from experiments.networks import draw_matrix, picture
 
 
 def run(out: Path, quick: bool) -> Section:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table, save
-from networks import draw_matrix, draw_network, layout, matched, picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
 from biconsensus.graphs._graph import from_matrix
 from biconsensus.sources.networks import get_algorithm
+from experiments.common import Section, Table, save
+from experiments.networks import draw_matrix, draw_network, layout, matched, picture
 
 
 def run(out: Path, quick: bool) -> Section:

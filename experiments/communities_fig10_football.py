@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table, save
-from networks import draw_network, layout, matched, picture, scores
 
 import biconsensus as bc
 from biconsensus.datasets import load_network
 from biconsensus.graphs._graph import from_matrix
+from experiments.common import Section, Table, save
+from experiments.networks import draw_network, layout, matched, picture, scores
 
 ALGORITHMS = ["louvain", "infomap", ("spectral", {"n_communities": [11, 10, 12]})]
 NAMES = ["Louvain", "Infomap", "SC-(11)", "SC-(10)", "SC-(12)"]

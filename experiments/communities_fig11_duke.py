@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table, save
-from networks import picture
 
 import biconsensus as bc
 from biconsensus.datasets import load_facebook100
 from biconsensus.graphs._graph import Graph, from_ends, from_matrix
 from biconsensus.plots._palette import color_of
+from experiments.common import Section, Table, save
+from experiments.networks import picture
 
 GENDER, MAJOR, MINOR = 1, 2, 3
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from common import Section, Table, save
-from networks import draw_network, layout, matched, picture, scores
 
 import biconsensus as bc
 from biconsensus.graphs._lfr import lfr_network
+from experiments.common import Section, Table, save
+from experiments.networks import draw_network, layout, matched, picture, scores
 
 Kind = tuple[int, int, tuple[int, int], int, float]
 NETWORKS: list[Kind] = [

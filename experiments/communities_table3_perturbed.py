@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, save
-from networks import draw_network, layout, matched, perturbed, picture
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
 from biconsensus.datasets import load_network
 from biconsensus.graphs._graph import Graph, from_matrix
 from biconsensus.sources.networks import get_algorithm
+from experiments.common import Section, Table, save
+from experiments.networks import draw_network, layout, matched, perturbed, picture
 
 PAPER = {
     0.1: (0.9224, 0.8388, 0.9258),

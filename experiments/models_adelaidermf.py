@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, like_a_photograph, save
 from joblib import Parallel, delayed
 
 from biconsensus import MultiModelFitter
@@ -16,6 +15,7 @@ from biconsensus.baselines.fitting import FITTERS
 from biconsensus.datasets import load_adelaidermf
 from biconsensus.metrics import misclassification_error
 from biconsensus.plots import color_of
+from experiments.common import Section, Table, like_a_photograph, save
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
@@ -15,6 +14,7 @@ from biconsensus.datasets import load_jlinkage
 from biconsensus.metrics import misclassification_error, recall_precision
 from biconsensus.models import get_model
 from biconsensus.plots import models, residuals
+from experiments.common import Section, Table, save
 
 SETS = {"A": ("line", 5000), "B": ("line", 5000), "C": ("line", 5000), "D": ("circle", 20_000)}
 PAPER = {"A": (96.0, 100.0), "B": (87.2, 100.0), "C": (82.2, 99.6), "D": (81.6, 99.6)}

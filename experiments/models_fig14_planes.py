@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, save
 from scipy.spatial import ConvexHull
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
 from biconsensus.datasets import load_jlinkage
+from experiments.common import Section, Table, save
 
 VIEWS = [(20, -60), (80, -90), (5, 20)]
 THRESHOLDS = (0.02, 0.03, 0.04, 0.06)

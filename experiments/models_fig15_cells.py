@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
@@ -15,6 +14,7 @@ from biconsensus.datasets import data_dir
 from biconsensus.models import EllipseFromSegments
 from biconsensus.plots import color_of
 from biconsensus.sources._images import line_segments
+from experiments.common import Section, Table, save
 
 PICTURES: dict[str, dict[str, Any]] = {
     "coins": {"file": "coins.png", "zoom": 1, "threshold": 2.0, "distance": 30.0, "radius": 45.0, "crop": None},

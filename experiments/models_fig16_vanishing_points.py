@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, like_a_photograph, save
 from joblib import Parallel, delayed
 from scipy.optimize import linear_sum_assignment
 
@@ -17,6 +16,7 @@ from biconsensus.baselines.fitting import FITTERS
 from biconsensus.datasets import Segments, load_york_urban, names_of
 from biconsensus.models import VanishingPointModel, refit
 from biconsensus.plots import color_of
+from experiments.common import Section, Table, like_a_photograph, save
 
 THRESHOLDS = (1.0, 1.5, 2.0, 3.0)
 SHORTEST = 20.0

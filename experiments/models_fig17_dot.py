@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.models import get_model
 from biconsensus.plots import models
+from experiments.common import Section, Table, save
 
 DELTA, RADIUS = 0.03, 4.0
 

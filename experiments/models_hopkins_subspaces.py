@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import Section, Table, like_a_photograph, save
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import FITTERS
@@ -15,6 +14,7 @@ from biconsensus.datasets import load_hopkins155, names_of
 from biconsensus.metrics import misclassification_error
 from biconsensus.models import SubspaceModel
 from biconsensus.plots import color_of
+from experiments.common import Section, Table, like_a_photograph, save
 
 N_COORDINATES = 5
 THRESHOLD = 0.01

@@ -1,6 +1,6 @@
 """Run the experiments of the paper and write one page for each front.
 
-``python experiments/reproduce.py [--only FRONT_OR_SCRIPT] [--quick] [--out docs/reproduction]``
+``python -m experiments.reproduce [--only FRONT_OR_SCRIPT] [--quick] [--out docs/reproduction]``
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-for folder in (HERE, HERE.parent):  # scripts may say `from common import ...` or `from experiments.common import ...`
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
+from experiments.common import Section, Table
 
-from common import Section, Table  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 FRONTS = {
     "clustering": "Clusterings",
@@ -61,7 +58,7 @@ def front_of(script: str) -> str:
 
 def load(script: str) -> Callable[[Path, bool], Section]:
     """The `run` function of a script."""
-    run: Callable[[Path, bool], Section] = importlib.import_module(script).run
+    run: Callable[[Path, bool], Section] = importlib.import_module(f"experiments.{script}").run
     return run
 
 

@@ -1,6 +1,6 @@
 """Run every script of a folder (benchmarks/ by default) whose name starts with what was asked for, one after the other.
 
-``python scripts/bench.py [--folder benchmarks] [NAME ...]``; the variable BENCH reaches the scripts as it is.
+``python -m scripts.bench [--folder benchmarks] [NAME ...]``; the variable BENCH reaches the scripts as it is.
 """
 
 from __future__ import annotations
@@ -40,11 +40,18 @@ def matches(path: Path, names: list[str]) -> bool:
     return any(path.stem.removeprefix("bench_").startswith(name) or path.stem.startswith(name) for name in names)
 
 
+def command(path: Path) -> list[str]:
+    """A script of this repository runs as a module of its package, any other as a file."""
+    if not path.resolve().is_relative_to(ROOT):
+        return [sys.executable, str(path)]
+    return [sys.executable, "-m", ".".join(path.resolve().relative_to(ROOT).with_suffix("").parts)]
+
+
 def run(path: Path) -> int:
     """Run one script as a process of its own, so that its memory is its own."""
     print(f"== {path.stem}", flush=True)
     started = time.perf_counter()
-    code = subprocess.run([sys.executable, str(path)], cwd=ROOT, check=False).returncode
+    code = subprocess.run(command(path), cwd=ROOT, check=False).returncode
     print(f"== {path.stem}: exit code {code}, {time.perf_counter() - started:.0f} s", flush=True)
     return code
 

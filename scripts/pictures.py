@@ -1,4 +1,4 @@
-"""Make the pictures of the README and the docs: ``python scripts/pictures.py [docs/pictures]``."""
+"""Make the pictures of the README and the docs: ``python -m scripts.pictures [docs/pictures]``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpy as np
-from find_chromium import find_chromium
 from matplotlib import pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
@@ -21,6 +20,7 @@ from biconsensus import plots
 from biconsensus.cli._demo import FRONTS
 from biconsensus.plots._domain import draw_points
 from biconsensus.plots._matrix import element_order
+from scripts.find_chromium import find_chromium
 
 OUT = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "docs" / "pictures"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,9 +10,6 @@ import pytest
 from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parent.parent
-for folder in (ROOT / "tests" / "core", ROOT / "scripts", ROOT / "experiments", ROOT):
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
 
 # timings say nothing on a machine that others use too
 settings.register_profile("biconsensus", deadline=None)
@@ -54,7 +50,7 @@ def data() -> Path:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Path of a Chromium; skips with a reason where there is none."""
-    from find_chromium import find_chromium
+    from scripts.find_chromium import find_chromium
 
     path = find_chromium()
     if path is None:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
 
 import biconsensus as bc
+from tests.helpers.strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
 
 QUORUMS = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,21 +10,13 @@ from sklearn.datasets import load_iris, make_blobs
 
 import biconsensus as bc
 
-BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+def load(name):
+    """A benchmark by name, when it is needed: some load optional packages."""
+    return importlib.import_module(f"benchmarks.{name}")
 
 
-@pytest.fixture
-def load(monkeypatch):
-    """Load a benchmark by name, and forget it afterwards: their names are short."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(BENCHMARKS)):
-            del sys.modules[name]
-
-
-def test_accuracy_judges_every_method_by_the_truth(load):
+def test_accuracy_judges_every_method_by_the_truth():
     X, truth = make_blobs(150, centers=3, cluster_std=0.5, random_state=4)
     case = load("accuracy_pools")._k_means(X, truth, "k in 2..12", "blobs", 0)
     accuracy = load("accuracy")
@@ -39,14 +29,14 @@ def test_accuracy_judges_every_method_by_the_truth(load):
     assert np.isnan(accuracy.mean(record, "ensemble_pools", "biconsensus, auto", 0))
 
 
-def test_clustering_compares_with_the_median_of_the_base_results(load):
+def test_clustering_compares_with_the_median_of_the_base_results():
     line, good = load("clustering").measure(*load_iris(return_X_y=True), seed=0)
     groups, nmi, _, median, *_ = (float(cell) for cell in line.split(" | "))
     assert good == (nmi >= median)
     assert groups >= 2
 
 
-def test_communities_measures_a_network_of_any_size(load):
+def test_communities_measures_a_network_of_any_size():
     pytest.importorskip("igraph")
     nodes, edges, *_, ari = [cell.strip() for cell in load("communities")._scale_row(1000).strip("|").split("|")]
     assert int(nodes.replace(",", "")) == 1000
@@ -55,7 +45,7 @@ def test_communities_measures_a_network_of_any_size(load):
 
 
 @pytest.mark.parametrize("name", ["biconsensus", "numpy", "usenc"])
-def test_scale_measures_contenders_on_one_table(load, tmp_path, name):
+def test_scale_measures_contenders_on_one_table(tmp_path, name):
     contenders = load("scale_contenders")
     contenders.write_table(tmp_path / "table.npy", 3000, "int16")
     found = contenders.measure(name, tmp_path / "table.npy")
@@ -64,17 +54,17 @@ def test_scale_measures_contenders_on_one_table(load, tmp_path, name):
 
 
 @pytest.mark.parametrize("kind", ["clusterings", "communities", "small groups", "models"])
-def test_pools_of_the_solver_benchmark_have_a_consensus(load, kind):
-    assert len(bc.find_consensus(load("scale_solver").CASES[kind](400))) > 1
+def test_pools_of_the_solver_benchmark_have_a_consensus(kind):
+    assert len(bc.find_consensus(("scale_solver").CASES[kind](400))) > 1
 
 
-def test_solvers_reach_the_optimum_of_small_matrices(load):
-    reached = dict(load("solvers").small_optimum(20).rows)
+def test_solvers_reach_the_optimum_of_small_matrices():
+    reached = dict(("solvers").small_optimum(20).rows)
     assert set(reached) == {"vote", "quantile", "admm", "exact"}
     assert reached["exact"] == reached["vote"] == "100.0%"
 
 
-def test_fitting_benchmark_has_planes_in_its_clouds(load):
+def test_fitting_benchmark_has_planes_in_its_clouds():
     points, labels, planes = load("fitting").planes(2000)
     assert len(points) == len(labels) == 2000
     assert len(planes) == 10

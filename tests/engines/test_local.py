@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 from biconsensus.engines import _numbering as numbering
 from biconsensus.engines._chunks import is_streamed, open_chunks
@@ -14,6 +13,7 @@ from biconsensus.engines._compressed import merge_compressed
 from biconsensus.engines._local import compress_stream, group_columns, pool_from_stream
 from biconsensus.errors import FileFormatError, InputError, InputTypeError, UnknownNameError
 from biconsensus.pool._pool import Pool
+from tests.helpers.strategies import examples
 
 
 def noisy(m=3000, c=6, k=5, seed=0, dtype=np.int16):

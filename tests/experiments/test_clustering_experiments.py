@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import clustering_fig1_preference_matrices as fig1
-import clustering_fig2_mixtures as fig2
-import clustering_fig3_mean_shift as fig3
-import clustering_fig4_active_sets as fig4
-import clustering_fig5_smiley as fig5
-import clustering_fig6_uci as fig6
-import clustering_fig7_hopkins as fig7
-import clustering_table1_sizes as table1
 import numpy as np
 import pytest
-from shared_clustering import TIES_JOIN, rank, scores
 
 import biconsensus as bc
+from experiments import clustering_fig1_preference_matrices as fig1
+from experiments import clustering_fig2_mixtures as fig2
+from experiments import clustering_fig3_mean_shift as fig3
+from experiments import clustering_fig4_active_sets as fig4
+from experiments import clustering_fig5_smiley as fig5
+from experiments import clustering_fig6_uci as fig6
+from experiments import clustering_fig7_hopkins as fig7
+from experiments import clustering_table1_sizes as table1
+from experiments.shared_clustering import TIES_JOIN, rank, scores
 
 
 def score_of(cell: object) -> tuple[float, float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import models_fig12_lines_circles as fig12
-import models_fig13_other_techniques as fig13
-import models_fig17_dot as fig17
+from experiments import models_fig12_lines_circles as fig12
+from experiments import models_fig13_other_techniques as fig13
+from experiments import models_fig17_dot as fig17
 
 
 def pictures_are_there(section: object, out: Path) -> None:

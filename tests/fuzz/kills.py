@@ -1,6 +1,6 @@
 """Kill a run that makes a pool at random moments, resume it, and compare with an undisturbed run.
 
-``python tests/fuzz/kills.py [--kills N]``. A worker process runs twelve sources with a checkpoint and notes every run
+``python -m tests.fuzz.kills [--kills N]``. A worker process runs twelve sources with a checkpoint and notes every run
 that it starts and every result that it has stored. It is killed (SIGKILL) after a random time until N kills are done;
 every chain of kills ends in a run to the end whose labels must be those of the undisturbed run, and no source whose
 result was stored may be started again.

@@ -1,6 +1,6 @@
 """A pool with more than 2^31 memberships, as a stream: counts, sizes, gains and labels against the design.
 
-``python tests/fuzz/large.py [--elements N]``. 20 groupings of 108 million elements are 2.16 * 10^9 memberships, more
+``python -m tests.fuzz.large [--elements N]``. 20 groupings of 108 million elements are 2.16 * 10^9 memberships, more
 than 32-bit indices can number. Every group of the truth is made of 40 kinds of elements, half of them with an error
 of one source, so that the exact numbers are known beforehand. It needs 5 GB of memory and some minutes.
 """

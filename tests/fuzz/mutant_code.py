@@ -11,7 +11,7 @@ import inspect
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from mutations import PACKAGE, Mutant
+from tests.fuzz.mutations import PACKAGE, Mutant
 
 
 def name_of(module: str) -> str:

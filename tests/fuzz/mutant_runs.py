@@ -23,8 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from mutant_code import Loader, put_in
-from mutations import PACKAGE, ROOT, Mutant
+
+from tests.fuzz.mutant_code import Loader, put_in
+from tests.fuzz.mutations import PACKAGE, ROOT, Mutant
 
 OPTIONS = ["-q", "--no-header", "--assert=plain", "-o", "addopts=", "-p", "no:cacheprovider", "--timeout=0"]
 SLOW = 3.0

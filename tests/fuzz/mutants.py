@@ -1,6 +1,6 @@
 """Mutation testing of the core: change one operator or constant at a time, and see whether a test notices.
 
-``python tests/fuzz/mutants.py [modules] [--sample N] [--jobs N] [--out FILE] [--unexplained]``. Every mutant runs the
+``python -m tests.fuzz.mutants [modules] [--sample N] [--jobs N] [--out FILE] [--unexplained]``. Every mutant runs the
 tests that reach its line, quickest first and with few random examples (the profile "mutate"), until one fails: see
 mutant_runs.py. A mutant is killed by a test that fails, or by running for much longer than the tests do. Survivors are
 printed with their place; those in equivalents.py cannot be told apart from the original by any result, for the reason
@@ -21,10 +21,9 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-import mutant_runs
-from equivalents import EQUIVALENT
-from mutations import ROOT, Mutant, mutants
+from tests.fuzz import mutant_runs
+from tests.fuzz.equivalents import EQUIVALENT
+from tests.fuzz.mutations import ROOT, Mutant, mutants
 
 MODULES = [
     "core/compress.py",

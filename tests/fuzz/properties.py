@@ -1,6 +1,6 @@
 """Run every property test of the core with 10,000 examples each, those named in the list of guarantees first.
 
-``python tests/fuzz/properties.py [words] [--examples N] [--jobs N]``. Each property runs in a process of its own and
+``python -m tests.fuzz.properties [words] [--examples N] [--jobs N]``. Each property runs in a process of its own and
 says how many examples passed; words choose the properties whose names hold one of them.
 """
 
@@ -17,15 +17,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = [
-    "tests/core",
-    "tests/test_core_properties.py",
+    "tests/pool",
+    "tests/matrix",
+    "tests/result",
+    "tests/whole/test_properties.py",
     "tests/test_find.py",
-    "tests/test_joint.py",
-    "tests/test_io.py",
+    "tests/methods",
     "tests/solvers",
     "tests/engines/test_local.py",
     "tests/engines/test_rows.py",
-    "tests/cli/test_cli_properties.py",
+    "tests/cli/test_properties.py",
 ]
 FIRST = [
     "test_permutations",  # order of elements and sources

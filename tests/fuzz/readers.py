@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of every reader: whatever the bytes, a result or one of the library's own errors.
 
-``python tests/fuzz/readers.py [labels points graphs saved] [--runs N]`` runs each target in a process of its own, with
+``python -m tests.fuzz.readers [labels points graphs saved] [--runs N]`` runs each target in a process of its own, with
 atheris. An input that ends in any other exception, or takes longer than a minute, is kept in tests/fuzz/cases/ and
 run by the tests from then on.
 """
@@ -156,7 +156,7 @@ def main() -> int:
         return 0
     failed = 0
     for target in options.targets:
-        command = [sys.executable, __file__, target, "--runs", str(options.runs), "--here"]
+        command = [sys.executable, "-m", "tests.fuzz.readers", target, "--runs", str(options.runs), "--here"]
         code = subprocess.run(command, check=False).returncode
         print(
             f"{target}: {options.runs} inputs, {'no fault' if code == 0 else f'FAILED with exit code {code}'}",

@@ -2,19 +2,21 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
-import large
 import pytest
-import readers
 
+from tests.fuzz import large, readers
+
+ROOT = Path(__file__).resolve().parents[2]
 RUNS = 1500
 
 
 @pytest.mark.parametrize("target", sorted(readers.ENDINGS))
 def test_a_bounded_run_finds_no_fault(target):
     pytest.importorskip("atheris", reason="atheris is not available on this system")
-    command = [sys.executable, readers.__file__, target, "--runs", str(RUNS)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    command = [sys.executable, "-m", "tests.fuzz.readers", target, "--runs", str(RUNS)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert f"{target}: {RUNS} inputs, no fault" in done.stdout
 
@@ -39,8 +41,8 @@ def test_valid_seeds_are_read(tmp_path):
 
 
 def test_killed_runs_resume_without_loss():
-    command = [sys.executable, str(readers.HERE / "kills.py"), "--kills", "8"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
+    command = [sys.executable, "-m", "tests.fuzz.kills", "--kills", "8"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "8 kills" in done.stdout
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from solver_problems import planted, problem_of, solve
 
 from biconsensus.errors import ConvergenceWarning, InputError, TooLargeError
 from biconsensus.solvers import _factors as factors
 from biconsensus.solvers._admm import AdmmSolver, l1_nmf
+from tests.helpers.solver_problems import planted, problem_of, solve
 
 
 def test_error_reaches_that_of_the_planted_block() -> None:

@@ -10,14 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
-from solver_problems import HALF, best_gain, planted, problem_of, solve
-from strategies import examples
 
 from biconsensus.solvers._factors import factor_gain
 from biconsensus.solvers._quantile import QuantileSolver, quantiles
+from tests.helpers.solver_problems import HALF, best_gain, planted, problem_of, solve
+from tests.helpers.strategies import examples
 
 QUORUMS = [Fraction(1, 4), Fraction(1, 2), Fraction(29, 100), Fraction(3, 4)]
+
+
 binary = hnp.arrays(bool, st.tuples(st.integers(2, 6), st.integers(2, 6)))
+
+
 levels = st.sampled_from(QUORUMS)
 
 
@@ -183,3 +187,10 @@ def test_exact_ties_do_not_join() -> None:
     ones, total = np.ones(100), np.array([100.0])
     assert quantiles(column, ones, ones, total, Fraction(29, 100))[0] == 0.0
     assert quantiles(column, ones, ones, total, Fraction(289, 1000))[0] == 1.0
+
+
+def test_one_step_of_the_quantile_solver_already_has_a_gain() -> None:
+    matrix = planted([(6, 5), (4, 4)])
+    block = solve("quantile", problem_of(matrix), max_iter=1)
+    assert block is not None
+    assert block.gain == 15.0

@@ -1,4 +1,4 @@
-"""Sources made of clusterers, grids and functions, and the default pool."""
+"""Sources made of clusterers, grids and functions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,8 @@ from sklearn.preprocessing import StandardScaler
 
 from biconsensus.errors import InputTypeError
 from biconsensus.sources._clusterers import EstimatorSource, FunctionSource, as_sources
-from biconsensus.sources._default_pool import default_sources, share_a_unit
-from biconsensus.sources._running import NamedSource, child_seeds, run_sources
-from biconsensus.sources._spectral import GaussianSpectralClustering, spectral_labels
-
-RNG = np.random.default_rng(0)
-X = np.concatenate([RNG.normal(0, 0.5, (30, 4)), RNG.normal(5, 0.5, (30, 4))])
-
-
-def same_partition(a, b):
-    return len(set(zip(a, b))) == len(set(a)) == len(set(b))
+from biconsensus.sources._running import NamedSource
+from tests.helpers.blobs import X, same_partition
 
 
 def test_grids_unfold_in_order_and_are_recorded():
@@ -81,40 +73,3 @@ def test_named_sources_pass_through():
 def test_what_cannot_be_run_is_refused(wrong):
     with pytest.raises(InputTypeError, match="estimators"):
         as_sources(wrong)
-
-
-def test_the_default_pool_standardises_only_features_of_different_units():
-    assert share_a_unit(X)
-    mixed = X * [1, 1000, 1, 0.01]
-    assert not share_a_unit(mixed)
-    assert all(s.params.get("standardised") for s in default_sources(mixed))
-    assert not any("standardised" in s.params for s in default_sources(X))
-
-
-@pytest.mark.parametrize("shape", [(2, 1), (12, 2), (60, 4), (40, 30)])
-def test_the_default_pool_runs_on_any_shape(shape):
-    points = np.random.default_rng(1).normal(size=shape)
-    sources = default_sources(points)
-    results = run_sources(sources, points, child_seeds(0, len(sources)), n_elements=shape[0])
-    assert all(r.ok for r in results)
-    assert len({s.name.split("(")[0] for s in sources}) == 6
-
-
-def test_spectral_labels_of_counted_rows_are_those_of_the_expanded_affinity():
-    rng = np.random.default_rng(3)
-    points = np.concatenate([rng.normal(0, 1, (6, 2)), rng.normal(6, 1, (6, 2)), rng.normal([0, 9], 1, (6, 2))])
-    counts = rng.integers(1, 5, 18)
-    affinity = np.exp(-0.1 * ((points[:, None] - points[None]) ** 2).sum(-1))
-    expanded = np.repeat(np.arange(18), counts)
-    whole = spectral_labels(affinity[np.ix_(expanded, expanded)], 3, random_state=0)
-    short = spectral_labels(affinity, 3, random_state=0, counts=counts)
-    assert same_partition(whole, short[expanded])
-
-
-def test_the_scale_of_the_kernel_is_measured_in_distances():
-    for scale, unit in (("max", 1.0), ("median", 1.0)):
-        one = GaussianSpectralClustering(2, 0.3, scale=scale, random_state=0).fit_predict(X)
-        ten = GaussianSpectralClustering(2, 0.3, scale=scale, random_state=0).fit_predict(X * 10 * unit)
-        np.testing.assert_array_equal(one, ten)
-    with pytest.raises(ValueError, match="scale: got 'mean'"):
-        GaussianSpectralClustering(scale="mean").fit(X)

@@ -1,0 +1,257 @@
+"""ConsensusCommunities: answers, options, faults."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+import biconsensus as bc
+from biconsensus.communities._graph import conductances
+from biconsensus.communities._runs import settings_of
+from biconsensus.errors import (
+    InputError,
+    InputTypeError,
+    MissingDependencyError,
+    PoolWarning,
+    SourceError,
+    UnknownNameError,
+)
+from biconsensus.graphs._lfr import lfr_network
+from tests.helpers.planted_networks import planted
+
+TRUTH = np.repeat(np.arange(4), 20)
+
+
+def test_finds_planted_communities(fitted):
+    assert adjusted_rand_score(TRUTH, fitted.labels_) == 1.0
+    assert sorted(map(sorted, fitted.communities_)) == [list(range(k, k + 20)) for k in range(0, 80, 20)]
+    assert len(fitted.consensus_) == 4
+    np.testing.assert_array_equal(fitted.consensus_.labels, fitted.labels_)
+    assert fitted.backing_.min() > 0.5
+    assert fitted.pool_.ids.tolist() == list(range(80))
+
+
+def test_default_pool_is_permissive_and_of_ten_runs_or_more(fitted, monkeypatch):
+    assert len(fitted.results_) >= 10
+    assert len({(r.name, *sorted(r.params.items())) for r in fitted.results_}) > 3
+    assert len({r.seed for r in fitted.results_}) == len(fitted.results_)
+    for package in ("igraph", "leidenalg", "infomap"):
+        monkeypatch.setitem(sys.modules, package, None)
+    again = bc.ConsensusCommunities(random_state=0).fit(planted())
+    np.testing.assert_array_equal(again.labels_, fitted.labels_)
+
+
+def test_missing_package_is_named_before_anything_runs(monkeypatch):
+    monkeypatch.setitem(sys.modules, "infomap", None)
+    with pytest.raises(MissingDependencyError, match=r"infomap.*graph-fast"):
+        bc.ConsensusCommunities("infomap").fit(planted())
+
+
+def test_answer_does_not_depend_on_n_jobs_or_the_form_of_the_graph():
+    one = bc.ConsensusCommunities("louvain", 4, random_state=0).fit(planted())
+    two = bc.ConsensusCommunities("louvain", 4, random_state=0, n_jobs=2, second_round=False)
+    two.fit(nx.to_scipy_sparse_array(planted()))
+    for a, b in zip(one.results_[:4], two.results_):
+        np.testing.assert_array_equal(a.labels, b.labels)
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def test_default_runs_are_the_same_in_one_process_and_in_two():
+    unclear = lfr_network(200, 0.5, 8, communities=(15, 60), random_state=3)[0]
+    one, two = (bc.ConsensusCommunities(random_state=0, n_jobs=n).fit(unclear) for n in (1, 2))
+    for a, b in zip(one.results_, two.results_, strict=True):
+        np.testing.assert_array_equal(a.labels, b.labels, err_msg=a.name)
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+def test_names_are_the_users_own():
+    graph = nx.relabel_nodes(planted(), {i: f"node {i}" for i in range(80)})
+    model = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
+    assert set().union(*model.communities_) == set(graph)
+    assert model.consensus_.pool.ids[3] == "node 3"
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "n_runs", "expected"),
+    [
+        ("louvain", 3, 3),
+        (["louvain", "walktrap"], 3, 4),
+        (("louvain", {"resolution": [0.5, 1, 2]}), 2, 6),
+        ([("spectral", {"n_communities": range(2, 5)}), "leiden"], 2, 8),
+        ({"louvain": {"resolution": np.array([1.0, 2.0])}}, 1, 2),
+        (lambda graph, seed: np.arange(graph.n_nodes) % 2, 2, 2),
+    ],
+)
+def test_forms_of_algorithms(algorithms, n_runs, expected):
+    assert sum(setting.n_runs for setting in settings_of(algorithms, n_runs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "error", "text"),
+    [
+        ("luvain", UnknownNameError, "Did you mean 'louvain'"),
+        ([], InputError, "algorithms: received"),
+        ([3], InputTypeError, "received 3"),
+    ],
+)
+def test_wrong_algorithms(algorithms, error, text):
+    with pytest.raises(error, match=text):
+        bc.ConsensusCommunities(algorithms).fit(planted())
+
+
+def test_isolated_nodes_and_components_and_loops():
+    graph = planted(p_out=0.0)
+    graph.add_edge(0, 0)
+    graph.add_nodes_from(["alone", "also alone"])
+    model = bc.ConsensusCommunities(random_state=0).fit(graph)
+    assert adjusted_rand_score(TRUTH, model.labels_[:80]) == 1.0
+    assert model.labels_[80:].tolist() == [-1, -1]
+    assert model.backing_[80:].tolist() == [0, 0]
+    with pytest.raises(InputError, match="has the network edges"):
+        bc.ConsensusCommunities().fit(csr_array((5, 5)))
+
+
+def test_directed_network_works():
+    directed = nx.DiGraph(planted())
+    model = bc.ConsensusCommunities("louvain", random_state=0).fit(directed)
+    assert adjusted_rand_score(TRUTH, model.labels_) == 1.0
+
+
+def test_weights_by_modularity_follow_the_formula():
+    model = bc.ConsensusCommunities(
+        [("louvain", {"resolution": [1.0, 3.0]})], 1, weights="modularity", min_candidates=1, random_state=0
+    ).fit(planted())
+    quality = [bc.metrics.modularity(model.graph_.adjacency, r.labels) for r in model.results_]
+    expected = np.exp(5 * (np.array(quality) - max(quality)))
+    np.testing.assert_allclose(model.pool_.weights, expected[model.pool_.source_of])
+    own = bc.ConsensusCommunities("louvain", 3, weights=lambda graph, labels: labels.max() + 1.0, random_state=0)
+    np.testing.assert_array_equal(own.fit(planted()).pool_.weights, 4.0)
+    with pytest.raises(UnknownNameError, match="modularity"):
+        bc.ConsensusCommunities("louvain", weights="heavy").fit(planted())
+
+
+def test_seeds_in_node_names():
+    graph = nx.relabel_nodes(planted(), {i: f"n{i}" for i in range(80)})
+    free = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
+    tied = bc.ConsensusCommunities("louvain", random_state=0, together=[["n0", "n79"]]).fit(graph)
+    assert free.labels_[0] != free.labels_[79]
+    assert tied.labels_[0] == tied.labels_[79]
+    with pytest.raises(InputError, match="together: 'n80' is no node"):
+        bc.ConsensusCommunities("louvain", together=[["n0", "n80"]]).fit(graph)
+
+
+def test_several_networks_and_nodes_missing_in_some():
+    copies = [planted(seed, p_in=0.4, p_out=0.04) for seed in range(6)]
+    copies[0].remove_nodes_from(range(5))
+    copies[3].remove_nodes_from(range(60, 70))
+    model = bc.ConsensusCommunities("louvain", 1, random_state=0).fit_many(copies)
+    order = [model.graph_.index[i] for i in range(80)]
+    assert adjusted_rand_score(TRUTH, model.labels_[order]) > 0.95
+    assert [r.name for r in model.results_[6:]] == ["block_model, second round"] * 2
+    unseen = model.pool_.unseen[model.pool_.inverse].toarray()
+    assert set(unseen.sum(axis=0).tolist()) - {0} == {5, 10}
+    with pytest.raises(InputError, match="graphs: received none"):
+        bc.ConsensusCommunities().fit_many([])
+
+
+def test_several_networks_beat_each_of_them():
+    copies = [planted(seed, p_in=0.22, p_out=0.05) for seed in range(10)]
+    model = bc.ConsensusCommunities("louvain", 1, random_state=0).fit_many(copies)
+    single = [normalized_mutual_info_score(TRUTH, r.labels) for r in model.results_[:10]]
+    assert normalized_mutual_info_score(TRUTH, model.labels_) > max(single)
+
+
+def test_overlapping_communities():
+    # three cliques of eight in a chain, neighbours sharing two nodes
+    cliques = [range(8), range(6, 14), range(12, 20)]
+    graph = nx.compose_all([nx.complete_graph(c) for c in cliques])
+    model = bc.ConsensusCommunities(
+        ["link_communities", ("clique_percolation", {"k": [4, 5, 6]})], overlap=True, random_state=0
+    ).fit(graph)
+    assert sorted(map(sorted, model.communities_)) == [list(c) for c in cliques]
+    assert model.consensus_.membership.sum(axis=1)[[6, 7, 12, 13]].tolist() == [2, 2, 2, 2]
+    np.testing.assert_allclose(model.conductance_, conductances(model.graph_, model.consensus_.membership))
+
+
+def test_failing_runs_are_recorded():
+    def broken(graph, seed):
+        raise RuntimeError("out of luck")
+
+    model = bc.ConsensusCommunities([broken, "louvain"], n_runs=4, random_state=0)
+    with pytest.warns(PoolWarning, match="4 of 8 base runs skipped"):
+        model.fit(planted())
+    assert [r.error for r in model.results_[:4]] == ["RuntimeError: out of luck"] * 4
+    assert adjusted_rand_score(TRUTH, model.labels_) == 1.0
+    with pytest.raises(SourceError, match="0 of 2"):
+        bc.ConsensusCommunities(lambda graph, seed: np.zeros(3), n_runs=2).fit(planted())
+
+
+def test_left_over_nodes():
+    def shaky(graph, seed):
+        labels = TRUTH.copy()
+        labels[[0, 25]] = [seed % 4, (seed // 4) % 4]
+        return labels
+
+    def fit(unassigned):
+        model = bc.ConsensusCommunities(shaky, 16, unassigned=unassigned, second_round=False, random_state=1)
+        return model.fit(planted())
+
+    assert (fit("leave").labels_ == -1).sum() >= 1
+    placed = fit("neighbours")
+    np.testing.assert_array_equal(placed.labels_ == placed.labels_[[1]], TRUTH == 0)
+    assert placed.consensus_.settings["unassigned"] == "neighbours"
+    with pytest.raises(ValueError, match="neighbours"):
+        fit("somewhere")
+
+
+def test_smallest_community_by_default():
+    graph = nx.compose(nx.complete_graph(range(40)), nx.complete_graph(range(40, 45)))
+    assert len(bc.ConsensusCommunities("louvain", random_state=0).fit(graph).communities_) == 1
+    assert len(bc.ConsensusCommunities("louvain", random_state=0, min_elements=5).fit(graph).communities_) == 2
+    tiny = nx.compose(nx.complete_graph(range(4)), nx.complete_graph(range(4, 8)))
+    assert len(bc.ConsensusCommunities("louvain", random_state=0).fit(tiny).communities_) == 2
+
+
+def test_number_of_communities_on_request():
+    model = bc.ConsensusCommunities([("louvain", {"resolution": [0.2, 1.0]})], 5, n_groups=4, random_state=0)
+    assert len(model.fit(planted()).communities_) == 4
+
+
+def test_estimator_keeps_its_parameters_and_pickles(fitted):
+    model = bc.ConsensusCommunities("louvain", 4, quorum=0.6, random_state=3)
+    assert clone(model).get_params() == model.get_params()
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert copy.communities_ == fitted.communities_
+
+
+def test_consensus_of_louvain_runs_is_more_stable_than_single_runs():
+    graph = nx.LFR_benchmark_graph(
+        300, 3, 1.5, 0.4, average_degree=12, max_degree=40, min_community=15, max_community=40, seed=10
+    )
+    answers = [bc.ConsensusCommunities("louvain", 10, random_state=s).fit(graph) for s in range(3)]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    together = np.mean([normalized_mutual_info_score(answers[a].labels_, answers[b].labels_) for a, b in pairs])
+    single = np.mean(
+        [normalized_mutual_info_score(answers[a].results_[k].labels, answers[b].results_[k].labels)
+         for a, b in pairs for k in range(10)]
+    )  # fmt: skip
+    assert together > single
+
+
+def test_checkpoint_is_taken_up_again(tmp_path):
+    calls = []
+
+    def counted(graph, seed):
+        calls.append(seed)
+        return TRUTH
+
+    for _ in range(2):
+        bc.ConsensusCommunities(counted, 5, random_state=0, checkpoint=tmp_path).fit(planted())
+    assert len(calls) == 5

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from biconsensus.errors import InputError, InputTypeError
+from biconsensus.graphs._graph import read_graph, union_nodes
+from tests.helpers.weighted_graph import EDGES, EXPECTED, weighted
+
+
+def as_igraph():
+    igraph = pytest.importorskip("igraph")
+    return igraph.Graph.TupleList(EDGES, weights=True)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: EDGES,
+        lambda: iter(EDGES),
+        lambda: weighted(),
+        lambda: weighted(nx.DiGraph),
+        lambda: weighted(nx.MultiGraph),
+        as_igraph,
+    ],
+    ids=["list", "iterator", "networkx", "digraph", "multigraph", "igraph"],
+)
+def test_every_form_gives_the_same_graph(make):
+    graph = read_graph(make())
+    assert graph.names == ["a", "b", "c", "d"]
+    np.testing.assert_array_equal(graph.adjacency.toarray(), EXPECTED)
+    assert graph.n_edges == 4
+    np.testing.assert_allclose(graph.degrees, EXPECTED.sum(0))
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array, lambda a: csr_array(a).tocoo()])
+def test_matrix_symmetric_and_directed(form):
+    np.testing.assert_array_equal(read_graph(form(EXPECTED), nodes="abcd").adjacency.toarray(), EXPECTED)
+    np.testing.assert_array_equal(read_graph(form(np.triu(EXPECTED))).adjacency.toarray(), EXPECTED)
+    assert read_graph(form(EXPECTED), nodes="abcd").names == list("abcd")
+
+
+def test_array_of_edges_and_weights_off():
+    graph = read_graph(np.array([[0, 1], [1, 2], [5, 1], [0, 2]]))
+    assert graph.names == [0, 1, 2, 5]
+    assert read_graph(weighted(), weight=None).adjacency.sum() == 8
+
+
+def test_loops_parallel_edges_isolated_nodes():
+    graph = read_graph([("a", "a"), ("a", "b"), ("b", "a"), ("a", "b", 2)], nodes=["a", "b", "alone"])
+    np.testing.assert_array_equal(graph.adjacency.toarray(), [[0, 4, 0], [4, 0, 0], [0, 0, 0]])
+    np.testing.assert_array_equal(graph.isolated, [False, False, True])
+    loops = nx.Graph([(1, 1), (1, 2)])
+    assert read_graph(loops).n_edges == 1
+    assert read_graph(nx.MultiGraph([(1, 2), (1, 2)])).adjacency[0, 1] == 2
+
+
+def test_both_directions_add_up():
+    assert read_graph(nx.DiGraph([(1, 2), (2, 1), (2, 3)])).adjacency[0, 1] == 2
+    assert read_graph(np.array([[0, 2.0, 0], [1, 0, 1], [0, 0, 0]])).adjacency[0, 1] == 3
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_bad_weights_name_the_edge(bad):
+    with pytest.raises(InputError, match=r"1 edges .* between 'b' and 'c'"):
+        read_graph([("a", "b", 1.0), ("b", "c", bad)])
+    with pytest.raises(InputError, match="negative or non-finite"):
+        read_graph(np.array([[0, bad], [bad, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("data", "error", "text"),
+    [
+        ([], InputError, "no nodes"),
+        ([(1, 2, 3, 4)], InputError, "edge 0"),
+        ([(1, 2, "x")], InputError, "weight 'x'"),
+        ({1: 2}, InputTypeError, "dict"),
+        (7, InputTypeError, "int"),
+        (csr_array(np.ones((2, 3))), InputError, "square"),
+    ],
+)
+def test_what_is_no_graph(data, error, text):
+    with pytest.raises(error, match=text):
+        read_graph(data)
+
+
+def test_names_must_fit():
+    with pytest.raises(InputError, match="2 names for an adjacency of 4"):
+        read_graph(EXPECTED, nodes="ab")
+    with pytest.raises(InputError, match="not in nodes"):
+        read_graph(EDGES, nodes="abc")
+    with pytest.raises(InputError, match="together: 'z' is no node"):
+        read_graph(EDGES).positions(["a", "z"], "together")
+
+
+def test_edges_and_subgraph():
+    rng = np.random.default_rng(0)
+    graph = read_graph(csr_array(rng.random((30, 30)) * (rng.random((30, 30)) < 0.2)))
+    sources, targets, weights = graph.edges()
+    assert (sources < targets).all()
+    assert weights.sum() == pytest.approx(graph.adjacency.sum() / 2)
+    nodes = np.array([3, 7, 20])
+    part = graph.subgraph(nodes)
+    assert part.names == [3, 7, 20]
+    np.testing.assert_array_equal(part.adjacency.toarray(), graph.adjacency.toarray()[np.ix_(nodes, nodes)])
+
+
+def test_union_of_nodes():
+    names, places = union_nodes([read_graph([("a", "b")]), read_graph([("c", "a")])])
+    assert names == ["a", "b", "c"]
+    assert [p.tolist() for p in places] == [[0, 1], [2, 0]]

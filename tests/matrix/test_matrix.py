@@ -1,0 +1,130 @@
+"""PreferenceMatrix against dense formulas."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import biconsensus as bc
+from biconsensus.matrix import _matrix as preference
+from biconsensus.matrix._matrix import PreferenceMatrix
+from tests.helpers.strategies import dense_gain, dense_parts, label_tables
+
+
+@given(label_tables(missing=True), st.randoms(use_true_random=False), st.sampled_from([0.2, 0.5, 0.7]))
+def test_gain_is_that_of_the_definition(table, random, quorum):
+    pool = bc.Pool.from_labels(table, weights=[random.uniform(0.1, 2) for _ in range(table.shape[1])], missing=-2)
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    rows = np.array([random.random() < 0.5 for _ in range(problem.shape[0])])
+    columns = np.array([random.random() < 0.5 for _ in range(problem.shape[1])])
+    expected = dense_gain(pool, rows[pool.inverse], columns[problem.members], quorum)
+    assert problem.gain(rows, columns, Fraction(str(quorum))) == pytest.approx(expected, abs=1e-9)
+    seen = problem.seen(rows, columns)
+    held = problem.entries[rows][:, columns].toarray()
+    again = (problem.counts[rows, None] * seen * problem.weights[columns] * (held - quorum)).sum()
+    assert again == pytest.approx(expected, abs=1e-9)
+
+
+def test_identical_candidates_are_one_column_that_knows_its_sources():
+    problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1], [7, 7, 8], [0, 1, 1]], weights=[1, 2, 4]))
+    assert problem.members.tolist() == [0, 1, 0, 1, 2, 3]
+    assert problem.weights.tolist() == [3, 3, 4, 4]
+    assert problem.n_sources(np.array([True, True, False, False])) == 2
+    assert problem.n_sources(np.array([True, False, True, False])) == 3
+
+
+def test_candidates_with_different_views_stay_apart():
+    pool = bc.Pool.from_labels([[0, 0, 1, None], [0, 0, 1, -1]])
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    assert problem.shape[1] == 4
+    assert problem.view is not None
+
+
+def test_norm_and_sizes_count_multiplicities():
+    pool = bc.Pool.from_labels([[0, 0, 0, 1], [0, 0, 0, -1]], weights=[2, 1])
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    assert problem.norm == 4 * 2 + 3 * 1
+    assert problem.n_elements(np.array([True, False])) == 3
+
+
+@given(label_tables(max_sources=5, max_groups=3, missing=True), st.sampled_from([1, 3, 4096]))
+def test_candidates_are_merged_where_members_and_views_are_equal_and_nowhere_else(table, probe):
+    table = np.hstack([table, table[:, ::-1] + (table[:, ::-1] >= 0)])
+    pool = bc.Pool.from_labels(table, missing=-2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preference, "PROBE", probe)
+        problem = bc.PreferenceMatrix.from_pool(pool)
+    B, M, _ = dense_parts(pool)
+    seen = {}
+    expected = [seen.setdefault((B[:, j].tobytes(), M[:, j].tobytes()), len(seen)) for j in range(pool.shape[1])]
+    assert problem.members.tolist() == expected
+    assert problem.weights.tolist() == np.bincount(expected).tolist()
+    held = problem.entries.toarray()[pool.inverse]
+    assert np.array_equal(held[:, problem.members], B)
+    mask = problem.seen(np.ones(problem.shape[0], bool), np.ones(problem.shape[1], bool))
+    assert np.array_equal(mask[pool.inverse][:, problem.members], M)
+    for column in range(problem.shape[1]):
+        behind = np.unique(pool.source_of[problem.members == column]).size
+        assert problem.n_sources(np.arange(problem.shape[1]) == column) == behind
+
+
+def test_weights_may_replace_those_of_the_pool():
+    pool = bc.Pool.from_labels([[0, 0, 1], [0, 0, 1]], weights=[1, 2])
+    assert bc.PreferenceMatrix.from_pool(pool).weights.tolist() == [3, 3]
+    assert bc.PreferenceMatrix.from_pool(pool, np.array([1.0, 5, 1, 7])).weights.tolist() == [2, 12]
+    assert bc.PreferenceMatrix.from_pool(pool).binary
+    assert not bc.PreferenceMatrix.from_pool(bc.Pool.from_matrix([[0.5, 1.0]])).binary
+
+
+TABLE = np.array([[0, 0, 1], [0, 1, 1], [1, 1, 0], [1, 0, 1], [0, 0, 1], [2, 1, -1], [2, 2, 2]])
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 1 << 16])
+@pytest.mark.parametrize("weights", [[1, 1, 1], [3, 3, 3], [1, 2, 0.5]])
+def test_the_norm_is_the_sum_of_all_weighted_memberships(monkeypatch, weights, rows):
+    monkeypatch.setattr(preference, "ROWS", rows)
+    pool = bc.Pool.from_labels(TABLE, weights=weights)
+    expected = (pool.to_matrix().toarray() * pool.weights).sum()
+    assert PreferenceMatrix.from_pool(pool).norm == pytest.approx(expected, rel=1e-15)
+    real = bc.Pool.from_matrix(pool.to_matrix().toarray() * 0.25, weights=pool.weights)
+    assert PreferenceMatrix.from_pool(real).norm == pytest.approx(0.25 * expected, rel=1e-15)
+
+
+def test_the_norm_of_more_rows_than_columns_some_at_a_time(monkeypatch):
+    monkeypatch.setattr(preference, "ROWS", 2)
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(np.arange(7)[:, None] // [2, 4], weights=[1, 3]))
+    assert problem.shape == (4, 6)
+    tall = PreferenceMatrix.from_pool(bc.Pool.from_matrix(np.arange(1, 8)[:, None] * [0.5, 0.25], weights=[1, 3]))
+    assert tall.shape == (7, 2)
+    assert tall.norm == pytest.approx(28 * (0.5 + 0.75))
+
+
+def test_the_norm_of_one_column_and_of_equal_real_values():
+    assert PreferenceMatrix.from_pool(bc.Pool.from_groups([range(3)], n_elements=5, weights=[2.0])).norm == 6.0
+    assert PreferenceMatrix.from_pool(bc.Pool.from_matrix([[0.5], [0.25]], weights=[2.0])).norm == 1.5
+
+
+def test_rows_count_the_elements_that_share_them():
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(TABLE))
+    assert problem.counts.tolist() == [2, 1, 1, 1, 1, 1]
+    assert problem.n_elements(np.ones(6, bool)) == 7
+
+
+def test_rows_of_a_pool_that_only_counts_its_elements():
+    counted = pytest.importorskip("biconsensus.engines._counted")
+    from biconsensus.engines._local import compress_stream
+
+    found, rows = compress_stream([TABLE])
+    pool = counted.counted_pool(found)
+    problem = PreferenceMatrix.from_pool(pool)
+    assert problem.counts.tolist() == np.bincount(rows).tolist() == [2, 1, 1, 1, 1, 1]
+
+
+def test_columns_that_begin_alike_are_told_apart_by_what_follows(monkeypatch):
+    monkeypatch.setattr(preference, "PROBE", 2)
+    groups = [[0, 1, 4], [0, 1, 5], [0, 1, 4], [0, 1], [2], [3]]
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_groups(groups, n_elements=6))
+    assert problem.members.tolist() == [0, 1, 0, 2, 3, 4]
+    assert problem.weights.tolist() == [2, 1, 1, 1, 1]

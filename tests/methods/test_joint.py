@@ -1,0 +1,243 @@
+"""The joint method: brute force, an existing optimiser of the same objective, and properties."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, load_iris, load_wine
+
+from biconsensus import Pool, find_consensus
+from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods import _votes as bipartite
+from biconsensus.methods._joint import optimise
+from biconsensus.methods._votes import Votes
+from biconsensus.protocols import Block
+from tests.helpers.strategies import examples, same_either_way
+
+QUORUMS = [Fraction(1, 50), Fraction(1, 10), Fraction(1, 5), Fraction(7, 20), Fraction(1, 2), Fraction(4, 5)]
+
+
+def problem_of(labels: NDArray[np.int_]) -> PreferenceMatrix:
+    return PreferenceMatrix.from_pool(Pool.from_labels(labels))
+
+
+def total(blocks: list[Block]) -> float:
+    return sum(block.gain for block in blocks)
+
+
+def assert_disjoint(blocks: list[Block]) -> None:
+    if blocks:
+        assert np.sum([block.rows for block in blocks], axis=0).max() <= 1
+        assert np.sum([block.columns for block in blocks], axis=0).max() <= 1
+        assert all(block.rows.any() and block.columns.any() for block in blocks)
+
+
+def dense_votes(problem: PreferenceMatrix, quorum: Fraction) -> NDArray[np.float64]:
+    everything = np.ones(problem.shape[0], bool), np.ones(problem.shape[1], bool)
+    seen = problem.seen(*everything)
+    return problem.counts[:, None] * seen * problem.weights * (problem.entries.toarray() - float(quorum))
+
+
+def brute_force(problem: PreferenceMatrix, quorum: Fraction) -> float:
+    """Best total over all groupings of the columns, rows following (exact, since rows then decide alone)."""
+    votes, n_columns, best = dense_votes(problem, quorum), problem.shape[1], 0.0
+    for groups in itertools.product(range(n_columns), repeat=n_columns):
+        if any(g > max(groups[:j], default=-1) + 1 for j, g in enumerate(groups)):
+            continue
+        fold = np.eye(n_columns)[list(groups)]
+        # a column that only costs would be left out: leaving out is a group of its own that no row takes
+        best = max(best, float(np.maximum((votes @ fold).max(axis=1), 0.0).sum()))
+    return best
+
+
+def planted(seed: int, n_elements: int = 200, n_sources: int = 10) -> NDArray[np.int_]:
+    rng = np.random.default_rng(seed)
+    n_groups = int(rng.integers(3, 8))
+    truth = rng.integers(n_groups, size=n_elements)
+    table = []
+    for _ in range(n_sources):
+        k = int(rng.integers(2, 12))
+        labels = rng.integers(k, size=n_groups)[truth]
+        noisy = rng.random(n_elements) < 0.2
+        labels[noisy] = rng.integers(k, size=noisy.sum())
+        table.append(labels)
+    return np.column_stack(table)
+
+
+def k_means_pool(data: NDArray[np.float64], n_sources: int = 10) -> NDArray[np.int_]:
+    rng = np.random.default_rng(0)
+    return np.column_stack(
+        [
+            KMeans(int(k), n_init=1, max_iter=20, random_state=int(seed)).fit_predict(data)
+            for k, seed in zip(rng.integers(2, 13, n_sources), rng.integers(1 << 30, size=n_sources), strict=True)
+        ]
+    )
+
+
+def potts(problem: PreferenceMatrix, quorum: Fraction) -> float:
+    """Total gain of leidenalg's answer: only pairs of a row and a column are penalised, by the sum of three layers."""
+    igraph, leidenalg = pytest.importorskip("igraph"), pytest.importorskip("leidenalg")
+    n_rows, n_columns = problem.shape
+    edges = problem.entries.tocoo()
+    weights = problem.counts[edges.row] * problem.weights[edges.col]
+    graph = igraph.Graph(n=n_rows + n_columns, edges=np.column_stack([edges.row, edges.col + n_rows]).tolist())
+    bare = igraph.Graph(n=n_rows + n_columns)
+    of_rows = np.r_[problem.counts, np.zeros(n_columns, int)].astype(int)
+    of_columns = np.r_[np.zeros(n_rows, int), problem.weights.astype(int)].astype(int)
+    layers = [
+        leidenalg.CPMVertexPartition(
+            graph,
+            weights=weights.tolist(),
+            node_sizes=(of_rows + of_columns).tolist(),
+            resolution_parameter=float(quorum),
+        ),
+        leidenalg.CPMVertexPartition(bare, node_sizes=of_rows.tolist(), resolution_parameter=float(quorum)),
+        leidenalg.CPMVertexPartition(bare, node_sizes=of_columns.tolist(), resolution_parameter=float(quorum)),
+    ]
+    optimiser = leidenalg.Optimiser()
+    optimiser.set_rng_seed(0)
+    optimiser.optimise_partition_multiplex(layers, layer_weights=[1, -1, -1], n_iterations=5)
+    found = np.array(layers[0].membership)
+    same = found[:n_rows, None] == found[n_rows:]
+    return float(dense_votes(problem, quorum)[same].sum())
+
+
+POOLS = {
+    "planted 0": lambda: planted(0),
+    "planted 1": lambda: planted(1),
+    "iris": lambda: k_means_pool(load_iris().data),
+    "wine": lambda: k_means_pool(load_wine().data / load_wine().data.std(axis=0)),
+    "digits": lambda: k_means_pool(load_digits().data[:600]),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_total_gain_is_within_one_percent_of_an_existing_optimiser(name: str) -> None:
+    problem = problem_of(POOLS[name]())
+    for quorum in QUORUMS:
+        assert total(optimise(problem, quorum)) >= 0.99 * potts(problem, quorum)
+
+
+@examples(30)
+@given(seed=st.integers(0, 10_000), quorum=st.sampled_from(QUORUMS))
+def test_tiny_problems_reach_the_optimum_nearly_always_and_never_exceed_it(seed: int, quorum: Fraction) -> None:
+    rng = np.random.default_rng(seed)
+    problem = PreferenceMatrix.from_pool(Pool.from_matrix((rng.random((6, 5)) < 0.5).astype(float) + np.eye(6, 5) > 0))
+    found, best = total(optimise(problem, quorum)), brute_force(problem, quorum)
+    assert found <= best + 1e-9
+    assert found >= 0.9 * best
+
+
+def test_tiny_problems_reach_the_optimum_in_nearly_all_cases() -> None:
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(40):
+        matrix = (rng.random((6, 5)) < 0.5) | np.eye(6, 5, dtype=bool)
+        problem = PreferenceMatrix.from_pool(Pool.from_matrix(matrix.astype(float)))
+        quorum = QUORUMS[int(rng.integers(len(QUORUMS)))]
+        hits += total(optimise(problem, quorum)) >= brute_force(problem, quorum) - 1e-9
+    assert hits >= 38
+
+
+@examples(30)
+@given(
+    labels=st.lists(st.integers(0, 4), min_size=4, max_size=25),
+    n_sources=st.integers(1, 6),
+    quorum=st.fractions(Fraction(1, 50), Fraction(49, 50), max_denominator=50),
+)
+def test_identical_partitions_come_back_unchanged(labels: list[int], n_sources: int, quorum: Fraction) -> None:
+    pool = Pool.from_labels(np.column_stack([labels] * n_sources))
+    blocks = optimise(PreferenceMatrix.from_pool(pool), quorum)
+    found = {frozenset(np.flatnonzero(block.rows[pool.inverse])) for block in blocks}
+    assert found == {frozenset(np.flatnonzero(np.array(labels) == g)) for g in set(labels)}
+
+
+@examples(15)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS))
+def test_never_below_its_start_and_always_disjoint(seed: int, quorum: Fraction) -> None:
+    problem = problem_of(planted(seed, 60, 6))
+    columns = np.random.default_rng(seed).integers(-1, 4, problem.shape[1])
+    votes = Votes.at_quorum(problem, quorum)
+    rows, _ = votes.best_rows(columns)
+    start = [Block(rows == t, columns == t, problem.gain(rows == t, columns == t, quorum)) for t in range(4)]
+    blocks = optimise(problem, quorum, start)
+    assert_disjoint(blocks)
+    assert total(blocks) >= total(start) - 1e-9
+    for block in blocks:
+        assert block.gain == pytest.approx(dense_votes(problem, quorum)[np.ix_(block.rows, block.columns)].sum())
+
+
+def test_unseen_entries_do_not_vote() -> None:
+    truth = np.repeat([0, 1, 2], 20)
+    rng = np.random.default_rng(3)
+    table = np.full((60, 8), np.nan)
+    for j in range(8):
+        seen = rng.random(60) < 0.6
+        table[seen, j] = truth[seen]
+    pool = Pool.from_labels(table)
+    problem = PreferenceMatrix.from_pool(pool)
+    blocks = optimise(problem, Fraction(1, 2))
+    votes = dense_votes(problem, Fraction(1, 2))
+    assert len(blocks) == 3
+    for block in blocks:
+        assert np.unique(truth[block.rows[pool.inverse]]).size == 1
+        assert block.gain == pytest.approx(votes[np.ix_(block.rows, block.columns)].sum())
+
+
+def test_weights_multiply_votes_exactly_like_repeated_sources() -> None:
+    table = planted(5, 80, 5)
+    repeated = problem_of(np.column_stack([table, table[:, 0], table[:, 0]]))
+    weighted = PreferenceMatrix.from_pool(Pool.from_labels(table, weights=[3, 1, 1, 1, 1]))
+    for quorum in QUORUMS:
+        assert total(optimise(weighted, quorum)) == pytest.approx(total(optimise(repeated, quorum)), rel=0.01)
+
+
+def test_order_of_elements_does_not_matter() -> None:
+    table = planted(7, 100, 8)
+    shuffled = np.random.default_rng(0).permutation(100)
+    for quorum in QUORUMS:
+        here, there = problem_of(table), problem_of(table[shuffled])
+        assert total(optimise(here, quorum)) == pytest.approx(total(optimise(there, quorum)), rel=0.005)
+
+
+def test_overlaps_counted_densely_or_sparsely_change_nothing(monkeypatch):
+    rng = np.random.default_rng(6)
+    table = np.where(rng.random((300, 8)) < 0.3, rng.integers(0, 9, (300, 8)), rng.integers(0, 9, (300, 1)))
+    found = same_either_way(monkeypatch, bipartite, "DENSE", lambda: find_consensus(table, method="joint", quorum=0.3))
+    assert len(found) == 9
+
+
+@examples(25)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), missing=st.booleans(), dense=st.booleans())
+def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction, missing: bool, dense: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table = planted(seed, 60, 6).astype(float)
+    table[rng.random(table.shape) < 0.3 * missing] = np.nan
+    problem = problem_of(table)
+    each = dense_votes(problem, quorum)
+    n_groups = 4
+    columns = np.append(np.arange(n_groups), rng.integers(-1, n_groups, problem.shape[1] - n_groups))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bipartite, "DENSE", 10**9 if dense else 0)
+        votes = Votes.at_quorum(problem, quorum)
+        rows, gain = votes.best_rows(columns)
+        followed = votes.best_columns(rows)
+        gain_between_groups = votes.gain_between_groups(columns, rows)
+    by_group = np.stack([each[:, columns == t].sum(axis=1) for t in range(n_groups)], axis=1)
+    best = np.maximum(by_group.max(axis=1), 0.0)
+    scale = votes.reward[0] / problem.weights[0]  # votes are counted in whole numbers
+    assert gain == pytest.approx(scale * best.sum())
+    assert np.where(rows >= 0, by_group[np.arange(rows.size), rows], 0.0) == pytest.approx(best)
+    taken = np.stack([each[rows == t].sum(axis=0) for t in range(n_groups)])
+    assert np.array_equal(followed >= 0, taken.max(axis=0) > 1e-9)
+    at_best = taken >= taken.max(axis=0) - 1e-9
+    for group in range(int(followed.max(initial=-1)) + 1):  # numbered anew, so any group of rows that is best for all
+        assert at_best[:, followed == group].all(axis=1).any()
+    gains = np.stack([taken[:, columns == t].sum(axis=1) for t in range(n_groups)])
+    assert gain_between_groups == pytest.approx(scale * gains)

@@ -1,0 +1,44 @@
+"""The numbers of groups against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+from biconsensus import plots
+from biconsensus.plots._overlaps import Overlaps
+
+
+def test_group_numbers_against_loops(consensus: bc.Consensus) -> None:
+    numbers = plots.group_numbers(consensus)
+    jaccard, source_of = Overlaps.of(consensus).jaccard.toarray(), consensus.pool.source_of
+    assert len(consensus) == 3
+    for t, group in enumerate(consensus.biclusters):
+        own = consensus.labels == t
+        assert numbers.sizes[t] == own.sum()
+        assert numbers.candidates[t] == group.candidates.size
+        assert numbers.sources[t] == len({source_of[j] for j in group.candidates})
+        assert numbers.gains[t] == group.gain
+        assert numbers.backing[t] == pytest.approx(consensus.backing[own].mean())
+        best = [max(jaccard[j, t] for j in np.flatnonzero(source_of == s)) for s in range(11)]
+        assert numbers.stability[t] == pytest.approx(np.mean(best))
+
+
+def test_stability_of_candidates_that_are_their_own_sources() -> None:
+    pool = bc.Pool.from_groups([range(10)] * 4 + [range(2, 10)] + [range(10, 20)] * 4, n_elements=20)
+    numbers = plots.group_numbers(bc.find_consensus(pool))
+    np.testing.assert_allclose(np.sort(numbers.stability), [(4 + 0.8) / 5, 1.0])
+
+
+def test_backing_histogram_counts_every_grouped_element(consensus: bc.Consensus) -> None:
+    edges, counts = plots.backing_histogram(consensus, bins=10)
+    for t in range(len(consensus)):
+        expected = np.histogram(consensus.backing[consensus.labels == t] - 1e-12, bins=edges - 1e-12)[0]
+        assert counts[t].sum() == expected.sum() == (consensus.labels == t).sum()
+
+
+def test_least_certain_are_the_smallest(consensus: bc.Consensus) -> None:
+    first = plots.least_certain(consensus, 5)
+    inside = np.flatnonzero(consensus.labels >= 0)
+    np.testing.assert_allclose(consensus.backing[first], np.sort(consensus.backing[inside])[:5])

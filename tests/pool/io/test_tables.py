@@ -1,0 +1,56 @@
+"""Tables of labels and of points from files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from biconsensus.errors import FileFormatError, UnknownNameError
+from biconsensus.pool.io import read_labels, read_points
+from tests.helpers.files import values, written
+
+
+def test_empty_cell_is_not_seen_and_minus_one_stays(tmp_path):
+    table = read_labels(written(tmp_path, "a,b,c\n0,,x\n-1,2.0,\nNA,3,-1\n"))
+    assert values(table.columns["a"]) == [0, -1, None]
+    assert values(table.columns["b"]) == [None, 2, 3]
+    assert values(table.columns["c"]) == ["x", None, -1]
+    assert table.columns["a"].dtype == table.columns["b"].dtype == np.int64
+
+
+@pytest.mark.parametrize(("header", "option"), [("id,k", None), (",k", None), ("name,k", "name"), ("name,k", 0)])
+def test_id_column(tmp_path, header, option):
+    table = read_labels(written(tmp_path, f"{header}\nann,0\nbob,1\n"), id_column=option)
+    assert table.ids.tolist() == ["ann", "bob"]
+    assert list(table.columns) == ["k"]
+
+
+def test_one_column_with_a_gap(tmp_path):
+    assert values(read_labels(written(tmp_path, "k\n0\n\n1\n\n")).columns["k"]) == [0, None, 1]
+
+
+def test_unknown_column_ending_and_file(tmp_path):
+    path = written(tmp_path, "name,k\nann,0\n")
+    with pytest.raises(UnknownNameError, match=r"unknown id column 'nme'\. Did you mean 'name'"):
+        read_labels(path, id_column="nme")
+    with pytest.raises(UnknownNameError, match="columns 0 to 1"):
+        read_labels(path, id_column=2)
+    with pytest.raises(FileFormatError, match="no column of labels"):
+        read_labels(written(tmp_path, "id\na\nb\n"))
+    with pytest.raises(FileFormatError, match=r"unknown ending '.xlsx'; allowed are .csv"):
+        read_labels(tmp_path / "t.xlsx")
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        read_labels(tmp_path / "none.csv")
+
+
+# -- points ---------------------------------------------------------------------------------------------------------
+def test_points(tmp_path):
+    table = read_points(written(tmp_path, "id,x,y\na,1,2.5\nb,-3e2,4\n"))
+    assert table.X.tolist() == [[1.0, 2.5], [-300.0, 4.0]]
+    assert table.names == ["x", "y"]
+    assert table.ids.tolist() == ["a", "b"]
+
+
+def test_place_counts_the_id_column_and_lines_in_quotes(tmp_path):
+    with pytest.raises(FileFormatError, match=r"line 4, column 3 \(y\)"):
+        read_points(written(tmp_path, 'id,x,y\n"a\nb",1,2\nc,3,?\n'))

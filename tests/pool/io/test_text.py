@@ -1,0 +1,69 @@
+"""Text with any separator comes in, or is refused with line and column."""
+
+from __future__ import annotations
+
+import pytest
+
+from biconsensus.errors import FileFormatError
+from biconsensus.pool.io import read_labels, read_points
+from tests.helpers.files import written
+
+
+# -- labels ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("separator", [",", "\t", ";", "|", " "])
+def test_separator_is_found(tmp_path, separator):
+    text = "a,b,c\n0,1,x\n1,1,y y\n".replace(" y", "-y").replace(",", separator)
+    table = read_labels(written(tmp_path, text))
+    assert list(table.columns) == ["a", "b", "c"]
+    assert table.columns["a"].tolist() == [0, 1]
+    assert table.columns["c"].tolist() == ["x", "y-y"]
+    assert table.ids is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_byte_order_marks_are_no_part_of_the_first_name(tmp_path, encoding):
+    table = read_labels(written(tmp_path, "größe,b\r\n0,1\r\n1,0\r\n".encode(encoding)))
+    assert list(table.columns) == ["größe", "b"]
+
+
+def test_no_header(tmp_path):
+    table = read_labels(written(tmp_path, "0,a\n1,b\n"))
+    assert list(table.columns) == ["source 0", "source 1"]
+    forced = read_labels(written(tmp_path, "x,a\ny,b\n"), header=False)
+    assert forced.columns["source 0"].tolist() == ["x", "y"]
+
+
+def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
+    table = read_labels(written(tmp_path, 'a,b\n"x,1","p\nq"\ny,r\n'))
+    assert table.columns["a"].tolist() == ["x,1", "y"]
+    assert table.columns["b"].tolist() == ["p\nq", "r"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
+        (b"a,b\n", "no row below|2"),
+        (b"a,b\n0,1\n0\n", "line 3, column 2: the line has 1 cells, line 1 has 2"),
+        (b"a,b\n0,1\n0,1,2\n", "line 3, column 3: the line has 3 cells, line 1 has 2"),
+        (b"a,b\n0,1\n\n0,1\n", "line 3, column 1: the line is blank"),
+        (b"a,b\n0,1\n\xff\xfa,1\n", "line 3 is not UTF-8"),
+        (b"a,b\n0,1\n0,\x001\n", "line 3 holds a zero byte"),
+    ],
+)
+def test_bad_text_is_refused_with_its_place(tmp_path, text, message):
+    with pytest.raises(FileFormatError, match=message):
+        read_labels(written(tmp_path, text), header=True)
+
+
+def test_wrong_separator_names_the_right_one(tmp_path):
+    path = written(tmp_path, "a;b\n0;1\n1;1\n")
+    with pytest.raises(
+        FileFormatError, match=r"line 2, column 1: no ',' in '0;1'; the separator seems to be a semicolon"
+    ):
+        read_labels(path, separator=",")
+    with pytest.raises(
+        FileFormatError, match=r"line 2, column 1 \(a;b\): '0;1' is no finite number; is the separator a sem"
+    ):
+        read_points(path, separator=",")

@@ -1,0 +1,123 @@
+"""The quorum path, and its automatic choice on pools with a known truth."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import biconsensus as bc
+from biconsensus.errors import PoolWarning
+from biconsensus.quorum._path import QUORUMS, QuorumPath, choose
+from tests.helpers.quorum_pools import runs
+
+
+@pytest.fixture(scope="module")
+def iris() -> bc.Pool:
+    return bc.Pool.from_labels(runs(load_iris().data, 2, 12))
+
+
+@pytest.fixture(scope="module")
+def iris_path(iris: bc.Pool) -> QuorumPath:
+    return QuorumPath.of(iris)
+
+
+@pytest.mark.parametrize("k", [9, 12])
+def test_clear_groups_are_found_by_sources_that_cut_them_all_as_finely(k: int) -> None:
+    truth = np.repeat([0, 1, 2], 60)
+    X = np.random.default_rng(0).normal(size=(180, 2)) + 12 * np.eye(3, 2)[truth]
+    runs = [KMeans(k, n_init=1, init="random", random_state=seed).fit_predict(X) for seed in range(20)]
+    assert adjusted_rand_score(truth, bc.find_consensus(runs, quorum="auto").labels) == 1.0
+    assert len(bc.find_consensus(runs)) > 3
+
+
+@pytest.mark.parametrize("n_sources", [4, 10])
+def test_identical_partitions_come_back_unchanged_anywhere_on_the_path(n_sources: int) -> None:
+    truth = np.repeat(np.arange(5), [10, 12, 14, 20, 44])
+    pool = bc.Pool.from_labels(np.column_stack([truth] * n_sources))
+    path = QuorumPath.of(pool)
+    for point in path.points:
+        assert adjusted_rand_score(truth, point.labels[pool.inverse]) == 1.0
+    assert path.best.quorum == Fraction(1, 2)
+
+
+def test_path_goes_from_fine_to_coarse_and_can_be_cut_anywhere(iris_path: QuorumPath) -> None:
+    numbers = [len(point) for point in iris_path.points]
+    assert [point.quorum for point in iris_path.points] == list(QUORUMS)
+    assert numbers[0] > numbers[-1] >= 1
+    assert iris_path.at(0.5) is iris_path.points[list(QUORUMS).index(Fraction(1, 2))]
+    between = iris_path.at(0.27)
+    assert between.quorum == Fraction(27, 100)
+    assert min(numbers) <= len(between) <= max(numbers)
+
+
+def test_frame_holds_every_group_with_its_lifetime(iris_path: QuorumPath) -> None:
+    frame = iris_path.to_frame()
+    assert len(frame) == sum(len(point) for point in iris_path.points)
+    whole = np.log(float(QUORUMS[0]) / float(QUORUMS[-1]))
+    assert frame["lifetime"].between(0, whole + 1e-9).all()
+    # setosa is a group from end to end of the useful part of the path
+    assert frame.loc[frame["n_elements"] == 50, "lifetime"].max() > 0.5 * whole
+    for _, line in frame[frame["parent"] >= 0].head(5).iterrows():
+        place = [float(point.quorum) for point in iris_path.points].index(line["quorum"])
+        here, there = iris_path.points[place].blocks[int(line["group"])], iris_path.points[place + 1]
+        held = [iris_path.problem.n_elements(here.rows & (there.labels == t)) for t in range(len(there))]
+        assert int(np.argmax(held)) == line["parent"]
+
+
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 6])
+def test_n_groups_gives_so_many(iris: bc.Pool, n_groups: int) -> None:
+    found = bc.find_consensus(iris, n_groups=n_groups, unassigned="nearest")
+    assert len(found) == n_groups
+    assert np.unique(found.labels).size == n_groups
+
+
+def test_more_groups_than_the_pool_has_is_a_warning() -> None:
+    pool = bc.Pool.from_labels(np.column_stack([np.repeat([0, 1], 10)] * 4))
+    with pytest.warns(PoolWarning, match="n_groups=5"):
+        assert len(QuorumPath.of(pool).with_n_groups(5)) == 2
+
+
+def test_automatic_choice_finds_what_is_there() -> None:
+    data, truth = make_blobs(300, centers=6, cluster_std=0.6, random_state=4)
+    for low, high in ((2, 12), (5, 8), (2, 17)):
+        pool = bc.Pool.from_labels(runs(data, low, high, n_runs=20))
+        path, point = choose(pool)
+        assert adjusted_rand_score(truth, point.labels[pool.inverse]) > 0.8
+        assert point in path.points
+
+
+def test_automatic_choice_beats_the_majority_where_the_pool_is_over_clustered() -> None:
+    data, truth = load_wine(return_X_y=True)
+    table = runs((data - data.mean(axis=0)) / data.std(axis=0), 2, 13, n_runs=20)
+    automatic = bc.find_consensus(table, quorum="auto", unassigned="nearest").labels
+    majority = bc.find_consensus(table, unassigned="nearest").labels
+    assert adjusted_rand_score(truth, automatic) > 0.8
+    assert adjusted_rand_score(truth, automatic) > adjusted_rand_score(truth, majority) + 0.1
+
+
+def test_choice_does_not_depend_on_the_order_of_elements(iris: bc.Pool) -> None:
+    table = runs(load_iris().data, 2, 12)
+    order = np.random.default_rng(1).permutation(len(table))
+    here = bc.find_consensus(table, quorum="auto", unassigned="nearest").labels
+    there = bc.find_consensus(table[order], quorum="auto", unassigned="nearest").labels
+    assert adjusted_rand_score(here[order], there) > 0.95
+
+
+def test_unseen_elements_are_stitched() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 25)
+    table = np.full((100, 12), np.nan)
+    for j in range(12):
+        seen = rng.random(100) < 0.6
+        table[seen, j] = truth[seen]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, point = choose(bc.Pool.from_labels(table))
+    assert adjusted_rand_score(truth, point.labels[bc.Pool.from_labels(table).inverse]) > 0.95
+    assert len(point) == 4

@@ -1,0 +1,93 @@
+"""The small programs behind the targets of the Makefile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import bench, find_chromium
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two scripts, one of which fails, and a module."""
+    (tmp_path / "bench_accuracy.py").write_text("if __name__ == '__main__':\n    print('fine')\n")
+    (tmp_path / "scale.py").write_text("import sys\nif __name__ == '__main__':\n    sys.exit(3)\n")
+    (tmp_path / "pools.py").write_text("x = 1\n")
+    return tmp_path
+
+
+def test_bench_runs_scripts_and_counts_failures(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["--folder", str(folder)]) == 1
+    said = capfd.readouterr()
+    assert "fine" in said.out
+    assert "failed: scale" in said.err
+
+
+@pytest.mark.parametrize("name", ["accuracy", "bench_acc", "acc"])
+def test_only_names_what_to_run(folder: Path, name: str) -> None:
+    assert [path.stem for path in bench.runnable(folder) if bench.matches(path, [name])] == ["bench_accuracy"]
+
+
+def test_unknown_benchmark_lists_what_there_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        bench.main(["--folder", str(folder), "speed"])
+    assert "there are: bench_accuracy, scale" in capsys.readouterr().err
+
+
+def test_a_given_chromium_wins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BICONSENSUS_CHROMIUM", "/somewhere/chromium")
+    assert find_chromium.find_chromium() == "/somewhere/chromium"
+    monkeypatch.delenv("BICONSENSUS_CHROMIUM")
+    monkeypatch.setenv("PATH", "")
+    assert find_chromium.find_chromium() is None
+
+
+@pytest.mark.parametrize(
+    "target", ["setup", "demo", "test", "check", "bench", "reproduce", "docs", "fuzz", "test-matrix", "help"]
+)
+def test_every_target_is_there_and_sets_itself_up(target: str, tmp_path: Path) -> None:
+    command = ["make", "--dry-run", "--no-print-directory", f"VENV={tmp_path / 'none'}", target]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert ("scripts/setup" in done.stdout) == (target != "help")
+
+
+@pytest.mark.parametrize("script", [".ci/run", "scripts/setup", "scripts/test-matrix"])
+def test_shell_scripts_parse_and_may_run(script: str) -> None:
+    subprocess.run(["sh", "-n", script], cwd=ROOT, check=True)
+    assert (ROOT / script).stat().st_mode & 0o100
+
+
+def test_ci_calls_make_test_and_requires_everything() -> None:
+    text = (ROOT / ".ci" / "run").read_text()
+    assert "export BICONSENSUS_REQUIRE_ALL=1" in text
+    assert text.rstrip().endswith("make test")
+
+
+def test_skips_become_failures_where_everything_is_required(tmp_path: Path) -> None:
+    test = tmp_path / "test_needs_data.py"
+    test.write_text("def test_it(data):\n    pass\n")
+    (tmp_path / "conftest.py").write_text((ROOT / "tests" / "conftest.py").read_text())
+    for required, code, word in (("", 0, "1 skipped"), ("1", 1, "1 error")):
+        environment = {"PATH": "/usr/bin:/bin", "BICONSENSUS_DATA": str(tmp_path / "none")}
+        environment |= {"BICONSENSUS_REQUIRE_ALL": required} if required else {}
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            str(tmp_path),
+            str(test),
+        ]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == code
+        assert word in done.stdout

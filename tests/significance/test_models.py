@@ -1,0 +1,238 @@
+"""Tails in logarithms against exact sums, bounds against simulation, hit probabilities against areas."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, exp, expm1, gamma, log, log1p, log10
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import betainc, gammainc
+
+from biconsensus.errors import InputError
+from biconsensus.significance._models import (
+    log_binomial_tail,
+    log_excess_tail,
+    log_tests,
+    log_tightness,
+    log_weighted_tail,
+)
+
+
+def exact_log_tail(n: int, k: int, p: Fraction) -> float:
+    """Logarithm of the exact tail, without underflow."""
+    tail = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
+    return log10(tail.numerator) - log10(tail.denominator) if tail else -np.inf
+
+
+@given(st.integers(1, 60), st.integers(0, 61), st.integers(1, 99))
+def test_tail_is_the_exact_sum(n: int, k: int, percent: int) -> None:
+    assert log_binomial_tail(n, k, percent / 100) == pytest.approx(
+        exact_log_tail(n, k, Fraction(percent, 100)), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(("n", "k", "p"), [(800, 700, 0.01), (900, 400, 0.02), (500, 500, 0.001)])
+def test_tail_below_the_smallest_float_is_exact_too(n: int, k: int, p: float) -> None:
+    exact = exact_log_tail(n, k, Fraction(p).limit_denominator(10**6))
+    assert exact < -308
+    assert log_binomial_tail(n, k, p) == pytest.approx(exact, rel=1e-10)
+
+
+def test_tail_is_continuous_where_the_series_takes_over() -> None:
+    steps = np.diff(log_binomial_tail(5000, np.arange(400, 1200), 0.03))
+    assert (steps < 0).all()
+    assert np.abs(np.diff(steps)).max() < 0.01
+
+
+def test_tail_at_the_edges() -> None:
+    assert log_binomial_tail(10, [0, -3, 11, 5], [0.5, 0.5, 0.5, 0.0]).tolist() == [0.0, 0.0, -np.inf, -np.inf]
+    assert log_binomial_tail(10, 10, 1.0) == 0.0
+
+
+def test_weighted_tail_bounds_what_simulation_gives() -> None:
+    rng = np.random.default_rng(0)
+    weights, p = rng.exponential(1, 80), 0.1
+    sums = (rng.random((200_000, 80)) < p) @ weights
+    for held in np.quantile(sums, [0.9, 0.99, 0.999]):
+        bound = 10 ** log_weighted_tail(weights, [held], [p])[0]
+        seen = (sums >= held).mean()
+        assert seen <= bound <= 20 * seen
+
+
+@given(st.integers(20, 200), st.floats(0.01, 0.3), st.floats(0.1, 0.9))
+def test_weighted_tail_of_equal_weights_is_never_below_the_binomial(n: int, p: float, share: float) -> None:
+    k = int(np.ceil(n * (p + (1 - p) * share)))
+    assert log_weighted_tail(np.full(n, 3.0), [3.0 * k], [p])[0] >= log_binomial_tail(n, k, p) - 1e-9
+
+
+@pytest.mark.parametrize("codimension", [1, 2, 3])
+def test_tightness_bounds_what_simulation_gives(codimension: int) -> None:
+    # the distance of a hit is below x with probability x^c
+    squares = np.random.default_rng(0).random((400_000, 12)) ** (2 / codimension)
+    means = squares.mean(1)
+    for level in np.quantile(means, [1e-4, 1e-3, 1e-2, 0.1]):
+        seen, bound = (means <= level).mean(), 10 ** (-12 * log_tightness([level], codimension)[0])
+        assert seen <= bound <= 12 * seen
+    assert log_tightness([codimension / (codimension + 2), 0.9], codimension) == pytest.approx([0, 0], abs=1e-4)
+
+
+def test_tightness_of_little_noise_is_the_likelihood_ratio() -> None:
+    sigma = np.array([0.003, 0.01, 0.05])
+    # log of the Gaussian over the uniform density of a distance, on the average
+    ratio = np.log(2 / np.sqrt(2 * np.pi) / sigma) - 0.5
+    assert log_tightness(sigma**2) == pytest.approx(ratio / np.log(10), abs=2e-3)
+
+
+def test_weighted_tail_of_nothing() -> None:
+    assert log_weighted_tail(np.ones(5), [], []).shape == (0,)
+    for weights in (np.empty(0), np.zeros(3)):
+        assert log_weighted_tail(weights, [0.0, 1.0], [0.1, 0.1]).tolist() == [0.0, -np.inf]
+
+
+def test_number_of_tests() -> None:
+    assert 10 ** log_tests(30, 3, 7, 5) == pytest.approx(35)
+    assert 10 ** log_tests(30, 3, 7, 1, "combinatorial") == pytest.approx(comb(30, 3))
+    with pytest.raises(InputError, match="'sampled' or 'combinatorial'"):
+        log_tests(30, 3, 7, rule="all")
+
+
+@given(st.integers(1, 40), st.integers(0, 41), st.integers(1, 60), st.integers(0, 60))
+def test_excess_tail_is_the_exact_hypergeometric_sum(n: int, k: int, q: int, h: int) -> None:
+    h = min(h, q)
+    tail = log_excess_tail(n, k, q, h)
+    if k > n:
+        assert tail == -np.inf
+    elif k == 0 or k * q <= h * n:
+        assert tail == 0
+    else:
+        exact = sum(Fraction(comb(n, i) * comb(q, k + h - i), comb(n + q, k + h)) for i in range(k, min(n, k + h) + 1))
+        assert tail == pytest.approx(log10(exact), abs=1e-7)
+
+
+def test_excess_tail_tends_to_the_binomial() -> None:
+    few, many = log_excess_tail(1000, 70, [10_000, 10_000_000], [300, 300_000])
+    assert log_binomial_tail(1000, 70, 0.03) == pytest.approx(many, abs=0.01)
+    assert few > many
+
+
+def test_excess_tail_is_a_p_value_whatever_the_number_of_background_points() -> None:
+    rng = np.random.default_rng(4)
+    for q in (50, 1000):
+        k, h = rng.binomial(400, 0.05, 50_000), rng.binomial(q, 0.05, 50_000)
+        tails = log_excess_tail(400, k, q, h)
+        for level in (0.05, 0.01, 0.001):
+            assert (tails < np.log10(level)).mean() <= 1.15 * level + 1e-4
+
+
+def test_binomial_with_a_measured_chance_is_not_a_p_value() -> None:
+    rng = np.random.default_rng(4)
+    k, h = rng.binomial(400, 0.05, 50_000), rng.binomial(1000, 0.05, 50_000)
+    assert (log_binomial_tail(400, k, h / 1000) < -3).mean() > 3e-3
+
+
+def test_probabilities_beyond_zero_and_one_are_taken_as_zero_and_one() -> None:
+    assert log_binomial_tail(10, [0, 1, 5, 10], 1.5).tolist() == [0.0] * 4
+    assert log_binomial_tail(10, [0, 1, 5, 10], -0.5).tolist() == [0.0, -np.inf, -np.inf, -np.inf]
+    assert log_binomial_tail(10, [0, 1, 2], 0.0).tolist() == [0.0, -np.inf, -np.inf]
+
+
+def test_tail_far_below_the_mean_is_certain() -> None:
+    assert log_binomial_tail(10_000, [1, 100], 0.5).tolist() == [0.0, 0.0]
+
+
+def test_tail_where_the_series_is_long() -> None:
+    """The ratio of its terms is near one: 13,600 of 400,000 at 2%, against the sum of the logarithms."""
+    n, k, p = 400_000, 13_600, 0.02
+    terms = np.arange(k, k + 5000)
+    ratios = np.concatenate([[0.0], np.cumsum(np.log(p / (1 - p) * (n - terms) / (terms + 1.0)))])
+    first = sum(log(n - i) - log(k - i) for i in range(k)) + k * log(p) + (n - k) * log1p(-p)
+    exact = (first + log(np.exp(ratios).sum())) / log(10)
+    assert exact < -200
+    assert log_binomial_tail(n, k, p) == pytest.approx(exact, rel=1e-10)
+
+
+def test_tail_of_ten_million_million_trials_is_near_enough_after_a_hundred_thousand_terms() -> None:
+    n, p = 10**13, 0.5
+    k = int(n * p + 30.5 * (n * p * (1 - p)) ** 0.5)
+    exact = np.log10(betainc(k, n - k + 1, p))  # below what the library takes from here, above the smallest float
+    assert -290 < exact < -200
+    assert exact - 0.15 < log_binomial_tail(n, k, p) <= exact + 1e-3
+
+
+def test_no_more_than_their_share_is_no_evidence() -> None:
+    assert log_excess_tail(10, 3, 20, 6) == 0.0
+    assert log_excess_tail(10, 3, 20, 7) == 0.0
+    assert log_excess_tail(10, 3, 20, 5) < 0.0
+    assert log_excess_tail(10, [0, 10, 11], 20, 0)[::2].tolist() == [0.0, -np.inf]
+
+
+@pytest.mark.parametrize(("n", "k", "q", "h"), [(1, 1, 5, 0), (10, 10, 20, 0), (10, 10, 20, 20), (7, 1, 90, 2)])
+def test_excess_tail_of_small_numbers_is_the_exact_sum(n: int, k: int, q: int, h: int) -> None:
+    exact = sum(Fraction(comb(n, i) * comb(q, k + h - i), comb(n + q, k + h)) for i in range(k, min(n, k + h) + 1))
+    expected = log10(exact) if k * q > h * n else 0.0
+    assert log_excess_tail(n, k, q, h) == pytest.approx(expected, abs=1e-12)
+
+
+def test_rounding_makes_no_probability_larger_than_one() -> None:
+    hits = np.round(np.geomspace(1e6, 1e12, 200))
+    assert (log_excess_tail(1, 1, hits + 1, hits) <= 0).all()
+
+
+def bound_by_loops(weights: list[float], held: float, p: float) -> float:
+    """Chernoff's bound for one hit probability: the best of no tilt and of 48 tilts from 0.01 to 20."""
+    tilts = [0.0] + [0.01 * 2000 ** (k / 47) for k in range(48)]
+    unit = [weight / max(weights) for weight in weights]
+    logs = [sum(log1p(p * expm1(t * w)) for w in unit) - t * held / max(weights) for t in tilts]
+    return min(logs) / log(10)
+
+
+@pytest.mark.parametrize("share", [0.12, 0.2, 0.5, 0.9, 1.0])
+def test_weighted_tail_of_one_chance_is_the_best_of_the_grid(share: float) -> None:
+    weights = [1.0, 2.0, 2.0, 3.5, 5.0, 0.5]
+    held = share * sum(weights)
+    bound = log_weighted_tail(np.array(weights), [held], [0.1])
+    assert bound == pytest.approx([bound_by_loops(weights, held, 0.1)], abs=1e-12)
+
+
+def test_weighted_tail_rounds_chances_up_to_a_grid() -> None:
+    weights, chances = [1.0, 2.0, 3.0], [0.001, 0.0101, 0.2]
+    levels = [0.001 * 200 ** (k / 63) for k in range(64)]
+    rounded = [0.001, min(level for level in levels if level >= 0.0101), 0.2]
+    bounds = log_weighted_tail(np.array(weights), [4.0] * 3, chances)
+    assert bounds == pytest.approx([bound_by_loops(weights, 4.0, p) for p in rounded], abs=1e-9)
+
+
+def test_weighted_tail_does_not_depend_on_the_unit() -> None:
+    weights, held, chances = np.array([1.0, 2.0, 3.0, 3.0]), np.array([2.0, 6.0, 9.0]), [0.1, 0.2, 0.1]
+    plain = log_weighted_tail(weights, held, chances)
+    for unit in (2.0**-9, 2.0**9):
+        assert log_weighted_tail(unit * weights, unit * held, chances).tolist() == plain.tolist()
+
+
+def test_weighted_tail_below_the_mean_is_certain_and_an_element_adds_at_most_the_largest_tilt() -> None:
+    assert log_weighted_tail(np.ones(9), [0.0, 1.0], [0.5, 0.5]).tolist() == [0.0, 0.0]
+    assert log_weighted_tail(np.ones(3), [3.0], [0.0]) == pytest.approx([-3 * 20.0 / log(10)], abs=1e-12)
+    # beside another chance, nothing is rounded up to 1e-12
+    mixed = log_weighted_tail(np.ones(3), [3.0, 3.0], [0.0, 0.1])
+    assert mixed == pytest.approx([3 * log10(exp(-20.0) + 1e-12 * -expm1(-20.0)), 3 * log10(0.1 - 0.9 * -exp(-20.0))])
+
+
+@pytest.mark.parametrize("codimension", [1.0, 2.0])
+def test_tightness_is_the_best_of_its_grid(codimension: float) -> None:
+    tilts, half = [0.01 * 1e7 ** (k / 127) for k in range(128)], codimension / 2
+    moments = [gamma(half + 1) * gammainc(half, t) * t**-half for t in tilts]
+    for mean_square in (0.0, 1e-4, 0.02, 0.2, 0.5):
+        best = max(-t * mean_square - log(moment) for t, moment in zip(tilts, moments))
+        assert log_tightness([mean_square], codimension) == pytest.approx([max(best, 0.0) / log(10)], abs=1e-10)
+    assert log_tightness([0.01]).tolist() == log_tightness([0.01], 1.0).tolist()
+
+
+def test_no_hypothesis_counts_as_one_test() -> None:
+    assert log_tests(10, 2, 0) == log_tests(10, 2, 1) == 0.0
+    assert log_tests(10, 2, 2) == pytest.approx(log10(2))
+    assert 10 ** log_tests(10, 2, 5, 3) == pytest.approx(15)
+    assert 10 ** log_tests(10, 2, 5, rule="combinatorial") == pytest.approx(45)
+    assert log_tests(3, 3, 5, rule="combinatorial") == pytest.approx(0.0, abs=1e-12)

@@ -1,0 +1,190 @@
+"""One search, its record, its warnings and its account, at the borders."""
+
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from biconsensus._search import UNSCALED_WEIGHTS, Settings, _greedy, _majority, _power
+
+import biconsensus as bc
+from biconsensus import _search as search
+from biconsensus.errors import NoConsensusWarning
+from biconsensus.quorum._measures import nearest
+from biconsensus.quorum._path import choose
+from biconsensus.solvers.vote._solver import VoteSolver
+from tests.helpers.strategies import quiet_consensus
+
+HALVES = np.repeat([0, 1], 8)
+
+
+def test_the_record_says_what_was_used():
+    c = bc.find_consensus([HALVES] * 4)
+    assert c.settings == {
+        "min_elements": 7,
+        "min_candidates": 4,
+        "overlap": False,
+        "quorum": 0.5,
+        "method": "greedy",
+        "unassigned": "leave",
+        "stop": "size",
+        "solver": "vote",
+    }
+    assert bc.find_consensus([HALVES] * 4, method="joint").settings["method"] == "joint"
+    assert bc.find_consensus([HALVES] * 4, solver=VoteSolver()).settings["solver"] == "VoteSolver"
+    real = bc.Pool.from_matrix(np.kron(np.eye(2), np.full((8, 4), 0.5)))
+    assert bc.find_consensus(real).settings["solver"] == "quantile"
+    assert bc.find_consensus(real, solver="frobenius").settings["solver"] == "frobenius"
+    assert bc.find_consensus([HALVES] * 4, solver="quantile").settings["solver"] == "quantile"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_candidates": 5}, "the pool has 4 sources, fewer than min_candidates=5; set min_candidates=4"),
+        ({"min_elements": 17}, "the pool has 16 elements, fewer than min_elements=17"),
+        ({"min_elements": 16}, "no group of at least min_elements=16 elements and min_candidates=4 sources"),
+        ({"min_elements": 9, "min_candidates": 4}, "among 16 elements and 4 sources; lower the minimum sizes"),
+    ],
+)
+def test_an_empty_answer_says_why(options, message):
+    with pytest.warns(NoConsensusWarning, match=message):
+        bc.find_consensus([HALVES] * 4, **options)
+
+
+def test_an_empty_pool_is_named_as_such_and_one_membership_is_not_empty():
+    with pytest.warns(NoConsensusWarning, match="every candidate of the pool is empty"):
+        bc.find_consensus(bc.Pool.from_groups([[], []], n_elements=3), 1, 1)
+    with pytest.warns(NoConsensusWarning, match="no group of at least"):
+        bc.find_consensus(bc.Pool.from_groups([[0], []], n_elements=3), 2, 1)
+
+
+def test_the_warning_points_at_the_line_of_the_user():
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        bc.find_consensus([HALVES] * 4, min_elements=17)
+    assert said[0].filename == __file__
+
+
+def test_groups_come_by_gain_and_the_objective_is_what_is_left():
+    table = [np.repeat([0, 1, 2], [7, 9, 8])] * 4
+    c = bc.find_consensus(table, quorum=0.25)
+    assert c.gains.tolist() == [27.0, 24.0, 21.0]
+    assert c.labels.tolist() == [2] * 7 + [0] * 9 + [1] * 8
+    assert c.objective == 2 * 0.75 * 96 - 2 * 72
+    weighted = bc.find_consensus(
+        bc.Pool.from_labels(table, weights=[1, 2, 3, 4]), weights=[4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]
+    )
+    assert weighted.gains.tolist() == [72.0, 64.0, 56.0]
+    assert bc.find_consensus(bc.Pool.from_labels(table, weights=[1, 2, 3, 4])).gains.tolist() == [45.0, 40.0, 35.0]
+
+
+@pytest.mark.parametrize("quorum", [0.5, "auto"])
+def test_given_weights_take_the_place_of_those_of_the_pool(quorum):
+    pool = bc.Pool.from_labels([HALVES] * 4, weights=[5, 5, 5, 5])
+    options = {} if quorum == "auto" else {"quorum": quorum}
+    c = bc.find_consensus(pool, weights=[1.0] * 8, n_groups=2 if quorum == "auto" else None, **options)
+    assert c.weights.tolist() == [1.0] * 8
+    plain = bc.find_consensus(pool, n_groups=2 if quorum == "auto" else None, **options)
+    assert plain.weights.tolist() == [5.0] * 8
+    assert plain.gains == pytest.approx(5 * c.gains)
+
+
+def test_candidates_without_weight_have_none_in_the_result():
+    pool = bc.Pool.from_labels([HALVES, HALVES, np.tile([0, 1], 8)])
+    c = bc.find_consensus(pool, 2, 1, weights=[1, 1, 3, 1, 0, 0])
+    assert c.weights.tolist() == [1, 1, 3, 1, 0, 0]
+    assert c.behind[4:].toarray().tolist() == [[0, 0], [0, 0]]
+
+
+def test_the_account_holds_what_ended_the_search():
+    assert bc.find_consensus([HALVES] * 4).extraction == {}
+    path = bc.find_consensus([HALVES] * 4, stop="description_length").extraction
+    assert path == {"description_lengths": [64.0, 44.0, 24.0]}
+    small = quiet_consensus([HALVES] * 4, min_elements=9, min_candidates=4, stop="first_small").extraction
+    assert small == {"discarded": [8, 4]}
+
+
+@pytest.mark.parametrize("method", ["auto", "greedy", "joint"])
+def test_a_number_of_groups_is_met_or_the_nearest(method):
+    pool = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
+    nearest = 2 if method == "greedy" else 1  # Algorithm 1 finds no single group at any quorum of the path
+    for wanted, found in ((1, nearest), (2, 2), (4, 4)):
+        c = bc.find_consensus(pool, n_groups=wanted, method=method)
+        assert len(c) == found
+        assert c.settings["method"] == ("greedy" if method == "greedy" else "joint")
+        assert c.extraction["path"]
+
+
+def test_overlap_on_the_path_is_greedy():
+    pool = bc.Pool.from_groups([range(10)] * 4 + [range(8, 20)] * 4, n_elements=20)
+    c = bc.find_consensus(pool, quorum="auto", overlap=True)
+    assert c.settings["method"] == "greedy"
+    assert c.membership.toarray().sum() == 22
+
+
+@pytest.mark.parametrize(
+    ("weights", "power"),
+    [
+        ([0.0, 0.0], 0),
+        ([1.0, 1e-300], 0),
+        (list(UNSCALED_WEIGHTS), 0),
+        ([UNSCALED_WEIGHTS[0]], 0),
+        ([np.nextafter(2.0**-10, 0)], -10),
+        ([2.0**31, 0.0], 32),
+        ([np.nextafter(2.0**30, np.inf)], 31),
+        ([2.0**-1000], -999),
+        ([2.0**1000, 2.0**-30], 993),
+        ([2.0**1000, 2.0**-1022, 0.0], 1),
+    ],
+)
+def test_extreme_weights_are_scaled_by_a_power_of_two_that_loses_none(weights, power):
+    weights = np.array(weights)
+    assert _power(weights) == power
+    assert np.array_equal(np.ldexp(np.ldexp(weights, -power), power), weights)
+
+
+def test_ordinary_bounds():
+    assert UNSCALED_WEIGHTS == (1 / 1024, 1073741824.0)
+
+
+def majority(pool, best, **options):
+    """What a majority finds where the best place of the path scores so much, and the score of the majority."""
+    settings = Settings(
+        **{
+            "min_elements": 3,
+            "min_candidates": 2,
+            "overlap": False,
+            "quorum": Fraction(1, 2),
+            "method": "greedy",
+            "unassigned": "leave",
+            "stop": "size",
+            "solver": "vote",
+            "n_jobs": None,
+            "memory_limit": None,
+            **options,
+        }
+    )
+    path, _ = choose(pool, min_elements=3, min_candidates=2)
+    problem = replace(path.problem, weights=path.scorer.plain)
+    blocks = _greedy(problem, settings).blocks
+    score = path.scorer.fit(nearest(path.problem, blocks)).weighted(path.weights)
+    return _majority(problem, path, settings, score + best)
+
+
+def test_a_majority_is_kept_while_it_scores_at_most_half_a_percent_less():
+    pool = bc.Pool.from_labels([np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 3)
+    for best, kept in ((-0.1, True), (0.0, True), (0.0049, True), (0.0051, False), (0.5, False)):
+        found = majority(pool, best)
+        assert (found is not None) == kept
+    assert [int(block.rows.sum()) for block in majority(pool, 0.0).blocks] == [2, 2]  # of four distinct rows
+
+
+def test_a_majority_that_scores_just_half_a_percent_less_is_kept(monkeypatch):
+    monkeypatch.setattr(search, "MAJORITY_MARGIN", 0.0)
+    assert majority(bc.Pool.from_labels([HALVES] * 4), 0.0) is not None
+
+
+def test_an_empty_majority_is_never_kept():
+    assert majority(bc.Pool.from_labels([HALVES] * 4), -1.0, min_elements=9) is None

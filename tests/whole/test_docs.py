@@ -1,0 +1,128 @@
+"""The code of the pages runs, the links lead somewhere, and the runner of the experiments writes what it should."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+from experiments import reproduce
+from experiments.common import Section, Table
+from scripts import check_links
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def blocks(page: str) -> list[str]:
+    """Python blocks of a page."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the pages take as given."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    points = rng.uniform(-1, 1, (120, 2))
+    points[:40, 0], points[40:80, 0] = 0.4, -0.6
+    pool = bc.Pool.from_labels([np.repeat([0, 1, 2], 10)] * 5)
+    edges = [(a, b) for part in (range(8), range(8, 16)) for a in part for b in part if a < b]
+    return {
+        "X": points,
+        "points": points,
+        "pool": pool,
+        "graph": edges,
+        "table": np.repeat([[0] * 5, [1] * 5], 8, axis=0),
+    }
+
+
+def test_readme_code_runs(names: dict[str, Any]) -> None:
+    first, second = blocks("README.md")
+    exec(first, names)
+    assert Path("page.html").exists()
+    assert len(first.strip().splitlines()) <= 12
+    exec(second, names)
+
+
+def test_merge_start_runs(names: dict[str, Any]) -> None:
+    (code,) = blocks("docs/start/merge.md")
+    exec(code, names)
+    assert len(names["c"]) == 2
+
+
+def test_cluster_start_runs(names: dict[str, Any]) -> None:
+    names["X"] = np.array([[0, 0], [9, 0]])[np.repeat([0, 1], 30)] + np.random.default_rng(1).normal(size=(60, 2))
+    first, second, third = blocks("docs/start/cluster.md")
+    exec(first, names)
+    assert names["model"].n_clusters_ == 2
+    chosen = eval(second.split("\n\n")[1], {**names, **imported(second)})
+    assert chosen.fit(names["X"]).pool_.shape[0] == 60
+    exec(third, names)
+    assert sorted(map(len, names["model"].communities_)) == [8, 8]
+
+
+def imported(code: str) -> dict[str, Any]:
+    """Names that the import lines of a block give."""
+    found: dict[str, Any] = {}
+    exec("\n".join(line for line in code.splitlines() if line.startswith(("import ", "from "))), found)
+    return found
+
+
+def test_fit_start_runs(names: dict[str, Any]) -> None:
+    (code,) = blocks("docs/start/fit.md")
+    exec(code, names)
+    assert len(names["fitter"].params_) == 2
+
+
+def test_extending_runs(names: dict[str, Any]) -> None:
+    X = names["X"]
+    for code in blocks("docs/extending.md"):
+        exec(code, names)
+    found = bc.MultiModelFitter(names["VerticalLine"](), threshold=0.02, random_state=0).fit(X)
+    np.testing.assert_allclose(np.sort(found.params_[:, 0]), [-0.6, 0.4], atol=1e-6)
+    greedy = bc.find_consensus(names["pool"], solver=names["LargestCandidate"](), min_candidates=1)
+    assert sorted(len(group.elements) for group in greedy) == [10, 10, 10]
+
+
+def test_links_lead_somewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check_links.main() == 0, capsys.readouterr().out
+
+
+def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Here\n[a](other.md) [b](#here) [c](#there) [d](https://example.org) `[e](code.md)`\n")
+    monkeypatch.setattr(check_links, "ROOT", tmp_path)
+    assert list(check_links.broken_links(page)) == [
+        "page.md: other.md does not exist",
+        "page.md: #there has no such heading",
+    ]
+
+
+def test_reproduce_writes_one_page_for_each_front(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(out: Path, quick: bool) -> Section:
+        (out / "picture.png").write_bytes(b"")
+        table = Table("Scores", ["who", "NMI"], [["paper", 0.981], ["ours | best", 0.98765]])
+        return Section(f"Fig. 5 (quick {quick})", "Words.", [table], [("picture.png", "A picture")])
+
+    monkeypatch.setattr(reproduce, "scripts", lambda: ["clustering_fig05_smiley", "models_fig12_star"])
+    monkeypatch.setattr(reproduce, "load", lambda script: run)
+    assert reproduce.main(["--only", "clustering", "--quick", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "clustering.md").read_text()
+    assert "## Fig. 5 (quick True)" in page
+    assert "| paper | 0.981 |" in page
+    assert "| ours \\| best | 0.9877 |" in page
+    assert "![A picture](picture.png)" in page
+    assert not (tmp_path / "models.md").exists()
+
+
+def test_reproduce_reports_what_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(out: Path, quick: bool) -> Section:
+        raise ValueError("no data")
+
+    monkeypatch.setattr(reproduce, "scripts", lambda: ["models_fig12_star"])
+    monkeypatch.setattr(reproduce, "load", lambda script: fail)
+    assert reproduce.main(["--out", str(tmp_path)]) == 1

@@ -1,0 +1,79 @@
+"""Golden answers: the same labels on every supported version, in every process, under every hash seed.
+
+`python -m tests.whole.test_golden` prints the digests; they change only when an answer is meant to change.
+"""
+
+import ast
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+
+GOLDEN = {
+    "greedy at 1/2": "757239d1792c0430",
+    "greedy at 0.3, nearest": "4376fbad6b9e282e",
+    "greedy at 0.7": "404192afd9fa9efb",
+    "joint at 1/2": "9190b7932b106290",
+    "joint at 0.2": "3a1ef8aacfe86628",
+    "overlap": "64ed7eb85655cfca",
+    "seeds": "15b2dac561028673",
+    "weights by size": "caa3b52285e5113f",
+}
+
+
+def table(seed, m=400, c=12, k=5, noise=0.25):
+    """Noisy copies of one grouping, some coarse, some fine, with missing and unassigned cells; integers only."""
+    state = np.random.RandomState(seed)  # the legacy stream is frozen for good
+    truth = state.randint(k, size=m)
+    columns = []
+    for j in range(c):
+        labels = np.where(state.randint(100, size=m) < 100 * noise, state.randint(k, size=m), truth)
+        labels = labels // 2 if j % 4 == 1 else 2 * labels + state.randint(2, size=m) if j % 4 == 2 else labels
+        labels[state.randint(m, size=10)] = -1
+        labels[state.randint(m, size=10)] = -9
+        columns.append(labels)
+    return np.stack(columns, axis=1)
+
+
+def digest(labels):
+    """Short name of a labeling."""
+    return hashlib.sha256(np.ascontiguousarray(labels, dtype="<i8").tobytes()).hexdigest()[:16]
+
+
+CASES = {
+    "greedy at 1/2": {},
+    "greedy at 0.3, nearest": {"quorum": 0.3, "unassigned": "nearest"},
+    "greedy at 0.7": {"quorum": 0.7},
+    "joint at 1/2": {"method": "joint"},
+    "joint at 0.2": {"method": "joint", "quorum": 0.2},
+    "overlap": {"overlap": True},
+    "seeds": {"together": [[0, 1, 2]]},
+    "weights by size": {"weights": "size"},
+}
+
+
+def answer(name):
+    """Digest of one case over three tables."""
+    pools = [bc.Pool.from_labels(table(seed), missing=-9) for seed in range(3)]
+    return digest(np.concatenate([bc.find_consensus(pool, **CASES[name]).labels for pool in pools]))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_golden_answers(name):
+    assert answer(name) == GOLDEN[name]
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1"])
+def test_other_processes_and_hash_seeds_give_the_same(hash_seed):
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "OMP_NUM_THREADS": hash_seed.replace("0", "2")}
+    printed = subprocess.run([sys.executable, __file__], env=environment, capture_output=True, text=True, check=True)
+    assert ast.literal_eval(printed.stdout) == GOLDEN
+
+
+if __name__ == "__main__":
+    print({name: answer(name) for name in CASES})
