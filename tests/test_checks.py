@@ -10,6 +10,7 @@ import biconsensus as bc
 from biconsensus._checks import check_finite, check_indices, check_quorum
 from biconsensus.pool.weights._quality import by_quality
 from biconsensus.solvers import get_solver
+from tests.helpers.strategies import paper_consensus
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_a_solver_object_is_taken_as_it_is():
 
 
 def test_a_frame_needs_pandas(monkeypatch):
-    c = bc.find_consensus([[0] * 8] * 4)
+    c = paper_consensus([[0] * 8] * 4)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'biconsensus\[tables\]'"):
         c.to_frame()

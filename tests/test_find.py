@@ -6,7 +6,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from tests.helpers.strategies import dense_gain, dense_parts, examples, label_tables, quiet_consensus, same_grouping
+from tests.helpers.strategies import (
+    dense_gain,
+    dense_parts,
+    examples,
+    label_tables,
+    paper_consensus,
+    quiet_consensus,
+    same_grouping,
+)
 
 QUORUMS = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 
@@ -77,11 +85,11 @@ def test_permutations_keep_the_groups_where_the_best_block_is_unique():
     rng = np.random.default_rng(5)
     truth = np.repeat([0, 1, 2], [30, 21, 13])
     table = np.stack([np.where(rng.random(64) < 0.1, rng.integers(0, 3, 64), truth) for _ in range(9)], axis=1)
-    plain = bc.find_consensus(table)
+    plain = paper_consensus(table)
     for seed in range(5):
         rng = np.random.default_rng(seed)
         rows, columns = rng.permutation(64), rng.permutation(9)
-        other = bc.find_consensus(table[rows][:, columns])
+        other = paper_consensus(table[rows][:, columns])
         assert same_grouping(plain.labels[rows], other.labels)
         assert other.objective == plain.objective
 
@@ -111,10 +119,10 @@ def test_ten_half_views_of_four_groups_are_stitched():
     for _ in range(10):
         seen = rng.random(200) < 0.5
         views.append(np.where(seen, rng.permutation(4)[truth].astype(float), np.nan))
-    c = bc.find_consensus(views)
+    c = paper_consensus(views)
     assert same_grouping(truth[c.labels >= 0], c.labels[c.labels >= 0])
     assert (c.labels >= 0).mean() > 0.99
-    opposed = bc.find_consensus([np.where(np.isnan(view), -1, view) for view in views])
+    opposed = paper_consensus([np.where(np.isnan(view), -1, view) for view in views])
     assert bc.metrics.ari(truth, c.labels) > 0.99
     assert bc.metrics.ari(truth, opposed.labels) < 0.9
 
@@ -124,29 +132,29 @@ def test_two_chunks_that_overlap_become_groups_that_span_both():
     position = np.tile(np.arange(60), 2)
     left = [np.where(position < 40, labels, np.nan) for labels in (truth, 1 - truth)]
     right = [np.where(position >= 20, labels, np.nan) for labels in (truth + 5, 9 - truth)]
-    c = bc.find_consensus([*left, *right])
+    c = paper_consensus([*left, *right])
     assert same_grouping(truth, c.labels)
 
 
 def test_minimum_sizes_are_inclusive():
     labels = np.repeat([0, 1], [7, 6])
-    assert len(bc.find_consensus([labels] * 4)) == 1
-    assert len(bc.find_consensus([labels] * 4, min_elements=6)) == 2
+    assert len(paper_consensus([labels] * 4)) == 1
+    assert len(paper_consensus([labels] * 4, min_elements=6)) == 2
     with pytest.warns(bc.errors.NoConsensusWarning):
-        assert len(bc.find_consensus([labels] * 3)) == 0
+        assert len(paper_consensus([labels] * 3)) == 0
 
 
 def test_candidates_of_one_source_count_once():
     groups, sources = [range(10)] * 4, ["a", "a", "b", "b"]
     pool = bc.Pool.from_groups(groups, n_elements=12, sources=sources)
-    assert len(bc.find_consensus(pool, min_candidates=2)) == 1
+    assert len(paper_consensus(pool, min_candidates=2)) == 1
     with pytest.warns(bc.errors.NoConsensusWarning, match="2 sources"):
-        assert len(bc.find_consensus(pool, min_candidates=3)) == 0
+        assert len(paper_consensus(pool, min_candidates=3)) == 0
 
 
 def test_overlapping_groups_share_elements_and_labels_follow_the_backing():
     groups = [range(10)] * 4 + [range(8, 20)] * 3 + [range(9, 20)]
-    c = bc.find_consensus(bc.Pool.from_groups(groups, n_elements=20), overlap=True)
+    c = paper_consensus(bc.Pool.from_groups(groups, n_elements=20), overlap=True)
     assert len(c) == 2
     assert c.membership.toarray()[9].all()
     assert c.membership.toarray().sum() == 10 + 12
@@ -158,14 +166,14 @@ def test_overlapping_groups_share_elements_and_labels_follow_the_backing():
 
 def test_overlap_and_joint_exclude_each_other():
     with pytest.raises(ValueError, match="joint"):
-        bc.find_consensus([[0, 0, 1]], overlap=True, method="joint")
+        paper_consensus([[0, 0, 1]], overlap=True, method="joint")
 
 
 def test_seeds_end_in_one_group():
     labels = np.repeat([0, 1], [12, 12])
     table = [labels] * 5
-    free = bc.find_consensus(table)
-    tied = bc.find_consensus(table, together=[[0, 23], [23, 22]])
+    free = paper_consensus(table)
+    tied = paper_consensus(table, together=[[0, 23], [23, 22]])
     assert free.labels[0] != free.labels[23]
     assert tied.labels[0] == tied.labels[23] == tied.labels[22]
     assert tied.labels[1] != tied.labels[20]
@@ -176,9 +184,9 @@ def test_left_overs_go_to_the_nearest_group_or_stay():
     table = np.stack([truth] * 5, axis=1)
     table[0] = [0, 0, 2, 2, 2]
     table[1] = 3
-    left = bc.find_consensus(table)
+    left = paper_consensus(table)
     assert left.labels[0] == left.labels[1] == -1
-    near = bc.find_consensus(table, unassigned="nearest")
+    near = paper_consensus(table, unassigned="nearest")
     assert near.labels[0] == near.labels[2]
     assert near.labels[1] == -1
     assert near.membership[[0]].toarray().sum() == 1
@@ -189,27 +197,27 @@ def test_left_overs_go_to_the_nearest_group_or_stay():
 def test_first_small_is_the_literal_rule_of_the_paper():
     big, small = [0] * 20 + [-1] * 12, [-1] * 20 + [0] * 6 + [1] * 6
     table = [big] * 4 + [small] * 30
-    assert len(bc.find_consensus(table, min_elements=7)) == 1
+    assert len(paper_consensus(table, min_elements=7)) == 1
     with pytest.warns(bc.errors.NoConsensusWarning):
-        literal = bc.find_consensus(table, min_elements=7, stop="first_small")
+        literal = paper_consensus(table, min_elements=7, stop="first_small")
     assert literal.extraction["discarded"] == [6, 30]
 
 
 def test_weights_by_rule_callable_or_array():
     table = np.stack([[0, 0, 0, 1, 1, 1]] * 3 + [[0, 0, 1, 1, 1, 1]], axis=1)
     pool = bc.Pool.from_labels(table)
-    by_array = bc.find_consensus(pool, 2, 2, weights=[1, 1, 1, 9])
+    by_array = paper_consensus(pool, 2, 2, weights=[1, 1, 1, 9])
     assert by_array.labels.tolist() == [1, 1, 0, 0, 0, 0]
-    by_call = bc.find_consensus(pool, 2, 2, weights=lambda p: np.where(p.source_of == 3, 9.0, 1.0))
+    by_call = paper_consensus(pool, 2, 2, weights=lambda p: np.where(p.source_of == 3, 9.0, 1.0))
     assert np.array_equal(by_array.labels, by_call.labels)
-    assert len(bc.find_consensus(pool, 2, 2, weights="size")) == 2
+    assert len(paper_consensus(pool, 2, 2, weights="size")) == 2
 
 
 def test_the_answer_does_not_depend_on_n_jobs():
     rng = np.random.default_rng(1)
     table = rng.integers(0, 3, (9000, 12))
     table[:1500, :6] = 0
-    one, two = (bc.find_consensus(table, n_jobs=n) for n in (1, 2))
+    one, two = (paper_consensus(table, n_jobs=n) for n in (1, 2))
     assert len(one) > 0
     assert np.array_equal(one.labels, two.labels)
     assert one.objective == two.objective
@@ -243,7 +251,7 @@ def test_auto_chooses_a_quorum_and_says_which():
 
 
 def test_auto_stays_with_a_majority_where_that_is_as_good():
-    auto, plain = bc.find_consensus(POOL, quorum="auto"), bc.find_consensus(POOL)
+    auto, plain = bc.find_consensus(POOL, quorum="auto"), paper_consensus(POOL)
     assert (auto.settings["quorum"], auto.settings["method"]) == (0.5, "greedy")
     assert np.array_equal(auto.labels, plain.labels)
     assert np.array_equal(auto.gains, plain.gains)
@@ -275,8 +283,8 @@ def test_n_groups_with_a_quorum_is_an_error_even_at_one_half():
 
 def test_backing_uses_the_weights_of_the_search():
     table = np.stack([[0] * 8 + [1] * 8] * 4 + [[0] * 7 + [1] * 9], axis=1)
-    plain = bc.find_consensus(table)
-    heavy = bc.find_consensus(table, weights=[1, 1, 1, 1, 2.5])
+    plain = paper_consensus(table)
+    heavy = paper_consensus(table, weights=[1, 1, 1, 1, 2.5])
     assert plain.backing[7] == pytest.approx(4 / 5)
     assert heavy.backing[7] == pytest.approx(4 / 6.5)
 
@@ -286,12 +294,12 @@ def test_tables_larger_than_memory_come_as_paths_and_iterators(tmp_path):
     truth = rng.integers(0, 3, 500)
     table = np.stack([np.where(rng.random(500) < 0.1, 0, truth) for _ in range(6)], axis=1).astype(np.int8)
     np.save(tmp_path / "table.npy", table)
-    expected = bc.find_consensus(table).labels
-    assert np.array_equal(bc.find_consensus(tmp_path / "table.npy").labels, expected)
-    assert np.array_equal(bc.find_consensus(iter([table[:200], table[200:]])).labels, expected)
+    expected = paper_consensus(table).labels
+    assert np.array_equal(paper_consensus(tmp_path / "table.npy").labels, expected)
+    assert np.array_equal(paper_consensus(iter([table[:200], table[200:]])).labels, expected)
 
 
 def test_seeds_have_no_place_in_a_dask_table():
     da = pytest.importorskip("dask.array", reason="dask is an extra")
     with pytest.raises(ValueError, match="Dask table"):
-        bc.find_consensus(da.zeros((10, 3), dtype=int), together=[[0, 1]])
+        paper_consensus(da.zeros((10, 3), dtype=int), together=[[0, 1]])

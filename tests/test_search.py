@@ -1,26 +1,21 @@
 """One search, its record, its warnings and its account, at the borders."""
 
 import warnings
-from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from biconsensus._search import UNSCALED_WEIGHTS, Settings, _greedy, _majority, _power
 
 import biconsensus as bc
-from biconsensus import _search as search
 from biconsensus.errors import NoConsensusWarning
-from biconsensus.quorum._measures import nearest
-from biconsensus.quorum._path import choose
+from biconsensus.result._assemble import UNSCALED_WEIGHTS, unit_power
 from biconsensus.solvers.vote._solver import VoteSolver
-from tests.helpers.strategies import quiet_consensus
+from tests.helpers.strategies import paper_consensus, quiet_consensus
 
 HALVES = np.repeat([0, 1], 8)
 
 
 def test_the_record_says_what_was_used():
-    c = bc.find_consensus([HALVES] * 4)
+    c = paper_consensus([HALVES] * 4)
     assert c.settings == {
         "min_elements": 7,
         "min_candidates": 4,
@@ -30,13 +25,15 @@ def test_the_record_says_what_was_used():
         "unassigned": "leave",
         "stop": "size",
         "solver": "vote",
+        "n_groups": None,
+        "chosen_by": "given",
     }
-    assert bc.find_consensus([HALVES] * 4, method="joint").settings["method"] == "joint"
-    assert bc.find_consensus([HALVES] * 4, solver=VoteSolver()).settings["solver"] == "VoteSolver"
+    assert paper_consensus([HALVES] * 4, method="joint").settings["method"] == "joint"
+    assert paper_consensus([HALVES] * 4, solver=VoteSolver()).settings["solver"] == "VoteSolver"
     real = bc.Pool.from_matrix(np.kron(np.eye(2), np.full((8, 4), 0.5)))
-    assert bc.find_consensus(real).settings["solver"] == "quantile"
-    assert bc.find_consensus(real, solver="frobenius").settings["solver"] == "frobenius"
-    assert bc.find_consensus([HALVES] * 4, solver="quantile").settings["solver"] == "quantile"
+    assert paper_consensus(real).settings["solver"] == "quantile"
+    assert paper_consensus(real, solver="frobenius").settings["solver"] == "frobenius"
+    assert paper_consensus([HALVES] * 4, solver="quantile").settings["solver"] == "quantile"
 
 
 @pytest.mark.parametrize(
@@ -50,14 +47,14 @@ def test_the_record_says_what_was_used():
 )
 def test_an_empty_answer_says_why(options, message):
     with pytest.warns(NoConsensusWarning, match=message):
-        bc.find_consensus([HALVES] * 4, **options)
+        paper_consensus([HALVES] * 4, **options)
 
 
 def test_an_empty_pool_is_named_as_such_and_one_membership_is_not_empty():
     with pytest.warns(NoConsensusWarning, match="every candidate of the pool is empty"):
-        bc.find_consensus(bc.Pool.from_groups([[], []], n_elements=3), 1, 1)
+        paper_consensus(bc.Pool.from_groups([[], []], n_elements=3), 1, 1)
     with pytest.warns(NoConsensusWarning, match="no group of at least"):
-        bc.find_consensus(bc.Pool.from_groups([[0], []], n_elements=3), 2, 1)
+        paper_consensus(bc.Pool.from_groups([[0], []], n_elements=3), 2, 1)
 
 
 def test_the_warning_points_at_the_line_of_the_user():
@@ -73,11 +70,11 @@ def test_groups_come_by_gain_and_the_objective_is_what_is_left():
     assert c.gains.tolist() == [27.0, 24.0, 21.0]
     assert c.labels.tolist() == [2] * 7 + [0] * 9 + [1] * 8
     assert c.objective == 2 * 0.75 * 96 - 2 * 72
-    weighted = bc.find_consensus(
+    weighted = paper_consensus(
         bc.Pool.from_labels(table, weights=[1, 2, 3, 4]), weights=[4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4]
     )
     assert weighted.gains.tolist() == [72.0, 64.0, 56.0]
-    assert bc.find_consensus(bc.Pool.from_labels(table, weights=[1, 2, 3, 4])).gains.tolist() == [45.0, 40.0, 35.0]
+    assert paper_consensus(bc.Pool.from_labels(table, weights=[1, 2, 3, 4])).gains.tolist() == [45.0, 40.0, 35.0]
 
 
 @pytest.mark.parametrize("quorum", [0.5, "auto"])
@@ -93,14 +90,14 @@ def test_given_weights_take_the_place_of_those_of_the_pool(quorum):
 
 def test_candidates_without_weight_have_none_in_the_result():
     pool = bc.Pool.from_labels([HALVES, HALVES, np.tile([0, 1], 8)])
-    c = bc.find_consensus(pool, 2, 1, weights=[1, 1, 3, 1, 0, 0])
+    c = paper_consensus(pool, 2, 1, weights=[1, 1, 3, 1, 0, 0])
     assert c.weights.tolist() == [1, 1, 3, 1, 0, 0]
     assert c.behind[4:].toarray().tolist() == [[0, 0], [0, 0]]
 
 
 def test_the_account_holds_what_ended_the_search():
-    assert bc.find_consensus([HALVES] * 4).extraction == {}
-    path = bc.find_consensus([HALVES] * 4, stop="description_length").extraction
+    assert paper_consensus([HALVES] * 4).extraction == {}
+    path = paper_consensus([HALVES] * 4, stop="description_length").extraction
     assert path == {"description_lengths": [64.0, 44.0, 24.0]}
     small = quiet_consensus([HALVES] * 4, min_elements=9, min_candidates=4, stop="first_small").extraction
     assert small == {"discarded": [8, 4]}
@@ -141,50 +138,9 @@ def test_overlap_on_the_path_is_greedy():
 )
 def test_extreme_weights_are_scaled_by_a_power_of_two_that_loses_none(weights, power):
     weights = np.array(weights)
-    assert _power(weights) == power
+    assert unit_power(weights) == power
     assert np.array_equal(np.ldexp(np.ldexp(weights, -power), power), weights)
 
 
 def test_ordinary_bounds():
     assert UNSCALED_WEIGHTS == (1 / 1024, 1073741824.0)
-
-
-def majority(pool, best, **options):
-    """What a majority finds where the best place of the path scores so much, and the score of the majority."""
-    settings = Settings(
-        **{
-            "min_elements": 3,
-            "min_candidates": 2,
-            "overlap": False,
-            "quorum": Fraction(1, 2),
-            "method": "greedy",
-            "unassigned": "leave",
-            "stop": "size",
-            "solver": "vote",
-            "n_jobs": None,
-            "memory_limit": None,
-            **options,
-        }
-    )
-    path, _ = choose(pool, min_elements=3, min_candidates=2)
-    problem = replace(path.problem, weights=path.scorer.plain)
-    blocks = _greedy(problem, settings).blocks
-    score = path.scorer.fit(nearest(path.problem, blocks)).weighted(path.weights)
-    return _majority(problem, path, settings, score + best)
-
-
-def test_a_majority_is_kept_while_it_scores_at_most_half_a_percent_less():
-    pool = bc.Pool.from_labels([np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 3)
-    for best, kept in ((-0.1, True), (0.0, True), (0.0049, True), (0.0051, False), (0.5, False)):
-        found = majority(pool, best)
-        assert (found is not None) == kept
-    assert [int(block.rows.sum()) for block in majority(pool, 0.0).blocks] == [2, 2]  # of four distinct rows
-
-
-def test_a_majority_that_scores_just_half_a_percent_less_is_kept(monkeypatch):
-    monkeypatch.setattr(search, "MAJORITY_MARGIN", 0.0)
-    assert majority(bc.Pool.from_labels([HALVES] * 4), 0.0) is not None
-
-
-def test_an_empty_majority_is_never_kept():
-    assert majority(bc.Pool.from_labels([HALVES] * 4), -1.0, min_elements=9) is None

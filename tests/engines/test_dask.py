@@ -21,6 +21,7 @@ from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.find import find_consensus
 from biconsensus.pool._pool import Pool
 from biconsensus.sources._clusterers import as_sources
+from tests.helpers.strategies import paper_consensus
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -61,7 +62,7 @@ def assert_same(lazy, local):
 def test_array_on_a_cluster(client, chunks):
     table, truth = noisy()
     lazy = find_distributed(da.from_array(table, chunks=chunks), find_consensus, client)
-    local = find_consensus(table)
+    local = paper_consensus(table)
     assert_same(lazy, local)
     assert metrics.ari(truth, lazy.labels.compute()) > 0.95
 
@@ -86,7 +87,7 @@ def test_parquet_partitions_with_text_gaps_and_an_index(client, tmp_path):
         frame[part * 100 : (part + 1) * 100].to_parquet(tmp_path / f"part-{part:02}.parquet")
     read = dd.read_parquet(tmp_path)
     assert read.npartitions == 16
-    lazy, local = find_distributed(read, find_consensus, client), find_consensus(frame)
+    lazy, local = find_distributed(read, find_consensus, client), paper_consensus(frame)
     assert_same(lazy, local)
     back = lazy.to_frame().compute()
     assert (back.index == frame.index).all()
@@ -101,7 +102,7 @@ def test_empty_partitions(client):
     some = frame[frame["a"] != 2].repartition(npartitions=6)
     hollow = dd.concat([frame[frame["a"] > 100], some])
     lazy = find_distributed(hollow, find_consensus, client)
-    assert_same(lazy, find_consensus(pd.DataFrame(table[table[:, 0] != 2], columns=list("abcdefgh"))))
+    assert_same(lazy, paper_consensus(pd.DataFrame(table[table[:, 0] != 2], columns=list("abcdefgh"))))
     with pytest.raises(InputError, match="0 elements"):
         find_distributed(frame[frame["a"] > 100], find_consensus, client)
 
@@ -130,7 +131,7 @@ def test_a_killed_worker_does_not_lose_the_job(client):
     client.wait_for_workers(2)
     after = {info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()}
     assert min(before) not in after
-    assert (labels == find_consensus(table).labels).all()
+    assert (labels == paper_consensus(table).labels).all()
 
 
 def test_a_worker_killed_between_search_and_labels(client):
@@ -138,7 +139,7 @@ def test_a_worker_killed_between_search_and_labels(client):
     lazy = find_distributed(da.from_array(table, chunks=(100, 8)), find_consensus, client)
     client.wait_for_workers(2)
     os.kill(min(info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()), signal.SIGKILL)
-    assert (lazy.labels.compute() == find_consensus(table).labels).all()
+    assert (lazy.labels.compute() == paper_consensus(table).labels).all()
 
 
 def test_gathered_consensus_is_the_local_one(tmp_path):
@@ -146,7 +147,7 @@ def test_gathered_consensus_is_the_local_one(tmp_path):
 
     table, _ = noisy(500)
     lazy = find_distributed(da.from_array(table, chunks=(60, 8)), find_consensus)
-    local = find_consensus(table)
+    local = paper_consensus(table)
     assert isinstance(lazy, Consensus)
     assert (lazy.gather().labels == local.labels).all()
     assert (lazy.membership != local.membership).nnz == 0
@@ -219,8 +220,8 @@ def test_sample_does_not_depend_on_the_partitions():
 
 def test_public_names_take_dask_collections(client):
     table, truth = noisy(800)
-    lazy = bc.find_consensus(da.from_array(table, chunks=(100, 8)), client=client)
-    assert (lazy.labels.compute() == bc.find_consensus(table).labels).all()
+    lazy = paper_consensus(da.from_array(table, chunks=(100, 8)), client=client)
+    assert (lazy.labels.compute() == paper_consensus(table).labels).all()
     labelled = bc.ConsensusClustering(quorum=0.5).fit_labels(da.from_array(table, chunks=(100, 8)))
     assert metrics.ari(truth, labelled.labels_.compute()) > 0.95
     X, groups = blobs(600)

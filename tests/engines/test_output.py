@@ -13,6 +13,7 @@ from biconsensus.engines._output import labels_in_chunks, write_labels
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.find import find_consensus
 from biconsensus.pool._pool import Pool
+from tests.helpers.strategies import paper_consensus
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_files_hold_the_labels(table, tmp_path, monkeypatch, ending):
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(chunks, "ROWS", 64)
     ids = np.array([f"e{k}" for k in range(500)])
-    found = find_consensus(Pool.from_labels(table, ids=ids))
+    found = paper_consensus(Pool.from_labels(table, ids=ids))
     path = tmp_path / f"out{ending}"
     write_labels(found, path, name="group")
     if ending == ".npy":
@@ -61,24 +62,24 @@ def test_ids_come_from_the_source_in_its_own_chunks(table, tmp_path, monkeypatch
         columns = {f"c{j}": table[part, j] for j in range(6)}
         parquet.write_table(pa.table({"key": key[part], **columns}), source / f"{k}.parquet")
     monkeypatch.setattr(output, "ROWS", 64)
-    found = find_consensus(table)
+    found = paper_consensus(table)
     write_labels(found, tmp_path / "out.parquet", source, "key")
     read = parquet.read_table(tmp_path / "out.parquet")
     assert read["key"].to_pylist() == key.tolist()
     assert read["label"].to_pylist() == found.labels.tolist()
     for wrong, word in ((table[:400], "more"), (np.concatenate([table, table]), "fewer")):
         with pytest.raises(InputError, match=f"there are {word} identifiers than the"):
-            write_labels(find_consensus(wrong), tmp_path / "out.parquet", source, "key")
+            write_labels(paper_consensus(wrong), tmp_path / "out.parquet", source, "key")
     assert parquet.read_table(tmp_path / "out.parquet").num_rows == 500
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out.parquet"]
 
 
 def test_unknown_ending(table, tmp_path):
     with pytest.raises(UnknownNameError, match=r"unknown ending '\.parqet'"):
-        write_labels(find_consensus(table), tmp_path / "out.parqet")
+        write_labels(paper_consensus(table), tmp_path / "out.parqet")
 
 
 def test_labels_of_a_changed_pool_are_not_mixed_up(table):
-    found = find_consensus(table)
+    found = paper_consensus(table)
     moved = replace(found, row_of=found.row_of[::-1])
     assert (np.concatenate(list(labels_in_chunks(moved, 50))) == moved.labels).all()

@@ -1,6 +1,7 @@
 """Random pools for property tests, and plain dense formulas to compare with."""
 
 import os
+import warnings
 
 import numpy as np
 from hypothesis import settings
@@ -57,13 +58,17 @@ def same_grouping(left, right):
     )
 
 
-def quiet_consensus(*args, **options):
-    """find_consensus with small minimum sizes where not said otherwise; an empty answer is fine."""
-    import warnings
+def paper_consensus(pool, min_elements=7, min_candidates=4, overlap=False, **options):
+    """find_consensus with the settings of the paper where not said otherwise: a majority, and outliers stay out."""
+    plain = {"unassigned": "leave"} if "n_groups" in options else {"quorum": 0.5, "unassigned": "leave"}
+    return bc.find_consensus(pool, min_elements, min_candidates, overlap, **{**plain, **options})
 
+
+def quiet_consensus(*args, **options):
+    """The same with minimum sizes of one where not said otherwise; an empty answer is fine."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.errors.NoConsensusWarning)
-        return bc.find_consensus(*args, **{"min_elements": 1, "min_candidates": 1, **options})
+        return paper_consensus(*args, **{"min_elements": 1, "min_candidates": 1, **options})
 
 
 def same_either_way(monkeypatch, module, limit, find):

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 import biconsensus as bc
 from biconsensus.matrix import _coverage as shares
+from tests.helpers.strategies import paper_consensus
 
 
 def dense_share(pool, behind):
@@ -64,7 +65,7 @@ def test_thousands_of_groups_need_no_table_of_rows_and_groups():
     labels = np.repeat(np.arange(3000), 8)
     moved = [np.roll(labels, shift) for shift in (0, 0, 0, 1)]
     tracemalloc.start()
-    c = bc.find_consensus(moved, min_elements=2, min_candidates=3, unassigned="nearest")
+    c = paper_consensus(moved, min_elements=2, min_candidates=3, unassigned="nearest")
     assert len(c) == 3000
     assert c.backing.min() == 0.75
     assert c.behind.nnz == 4 * 3000

@@ -6,6 +6,7 @@ import pytest
 import biconsensus as bc
 from biconsensus.methods._greedy import bicluster, description_lengths, is_large
 from biconsensus.protocols import Block
+from tests.helpers.strategies import paper_consensus
 
 
 class Scripted:
@@ -66,7 +67,7 @@ def test_description_length_counts_rows_columns_and_errors():
     A = np.zeros((20, 10), int)
     A[:10, :5] = A[10:18, 5:] = 1
     A[19, 0] = 1
-    consensus = bc.find_consensus(bc.Pool.from_matrix(A), stop="description_length")
+    consensus = paper_consensus(bc.Pool.from_matrix(A), stop="description_length")
     assert len(consensus) == 2
     path = consensus.extraction["description_lengths"]
     norm = A.sum()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from tests.helpers.strategies import paper_consensus
 
 
 @pytest.fixture(scope="module")
@@ -17,4 +18,4 @@ def consensus() -> bc.Consensus:
     table = base.astype(float)
     table[rng.random(table.shape) < 0.1] = np.nan
     table = np.column_stack([table, rng.integers(0, 3, 60)])
-    return bc.find_consensus(table, min_elements=5, min_candidates=3)
+    return paper_consensus(table, min_elements=5, min_candidates=3)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import biconsensus as bc
 from biconsensus.models import get_model
 from biconsensus.plots._layout import group_graph, in_plane, model_bands, node_positions
+from tests.helpers.strategies import paper_consensus
 
 
 def test_bands_of_a_line_are_at_the_threshold() -> None:
@@ -40,7 +40,7 @@ def test_network_layout_puts_groups_apart() -> None:
 
 
 def test_group_graph_counts_what_runs_between() -> None:
-    consensus = bc.find_consensus([[0] * 8 + [1] * 8 + [2] * 8 + [-1]] * 4)
+    consensus = paper_consensus([[0] * 8 + [1] * 8 + [2] * 8 + [-1]] * 4)
     graph = np.zeros((25, 25))
     graph[0, 8] = graph[8, 0] = graph[1, 9] = graph[9, 1] = 1
     graph[2, 24] = graph[24, 2] = 1

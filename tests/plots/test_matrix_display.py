@@ -8,10 +8,11 @@ from matplotlib.colors import to_hex
 import biconsensus as bc
 from biconsensus import plots
 from biconsensus.plots._matrix_display import paint
+from tests.helpers.strategies import paper_consensus
 
 
 def test_paint_gives_blocks_the_colour_of_their_group() -> None:
-    consensus = bc.find_consensus([[0, 1] * 8] * 4)
+    consensus = paper_consensus([[0, 1] * 8] * 4)
     colours = paint(plots.matrix_image(consensus))
     assert to_hex(colours[0, 0]).upper() == plots.color_of(0)
     assert to_hex(colours[-1, -1]).upper() == plots.color_of(1)

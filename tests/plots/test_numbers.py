@@ -8,6 +8,7 @@ import pytest
 import biconsensus as bc
 from biconsensus import plots
 from biconsensus.plots._overlaps import Overlaps
+from tests.helpers.strategies import paper_consensus
 
 
 def test_group_numbers_against_loops(consensus: bc.Consensus) -> None:
@@ -27,7 +28,7 @@ def test_group_numbers_against_loops(consensus: bc.Consensus) -> None:
 
 def test_stability_of_candidates_that_are_their_own_sources() -> None:
     pool = bc.Pool.from_groups([range(10)] * 4 + [range(2, 10)] + [range(10, 20)] * 4, n_elements=20)
-    numbers = plots.group_numbers(bc.find_consensus(pool))
+    numbers = plots.group_numbers(paper_consensus(pool))
     np.testing.assert_allclose(np.sort(numbers.stability), [(4 + 0.8) / 5, 1.0])
 
 

@@ -13,6 +13,7 @@ import biconsensus as bc
 from biconsensus import plots
 from biconsensus.plots._source_numbers import nmi_of_table
 from tests.helpers.masks import seen_of
+from tests.helpers.strategies import paper_consensus
 
 
 def test_source_nmi_is_that_of_sklearn_on_what_was_seen(consensus: bc.Consensus) -> None:
@@ -28,7 +29,7 @@ def test_source_nmi_is_that_of_sklearn_on_what_was_seen(consensus: bc.Consensus)
 
 def test_sources_with_overlapping_candidates_have_no_nmi() -> None:
     pool = bc.Pool.from_groups([range(8), range(4, 12)] * 4, n_elements=12, sources=[0, 0, 1, 1, 2, 2, 3, 3])
-    consensus = bc.find_consensus(pool, min_elements=2)
+    consensus = paper_consensus(pool, min_elements=2)
     assert np.isnan(plots.source_numbers(consensus).nmi).all()
 
 

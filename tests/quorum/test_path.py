@@ -13,8 +13,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
 from biconsensus.errors import PoolWarning
-from biconsensus.quorum._path import QUORUMS, QuorumPath, choose
+from biconsensus.quorum._path import QUORUMS, QuorumPath
 from tests.helpers.quorum_pools import runs
+from tests.helpers.strategies import paper_consensus
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def test_clear_groups_are_found_by_sources_that_cut_them_all_as_finely(k: int) -
     X = np.random.default_rng(0).normal(size=(180, 2)) + 12 * np.eye(3, 2)[truth]
     runs = [KMeans(k, n_init=1, init="random", random_state=seed).fit_predict(X) for seed in range(20)]
     assert adjusted_rand_score(truth, bc.find_consensus(runs, quorum="auto").labels) == 1.0
-    assert len(bc.find_consensus(runs)) > 3
+    assert len(paper_consensus(runs)) > 3
 
 
 @pytest.mark.parametrize("n_sources", [4, 10])
@@ -87,7 +88,8 @@ def test_automatic_choice_finds_what_is_there() -> None:
     data, truth = make_blobs(300, centers=6, cluster_std=0.6, random_state=4)
     for low, high in ((2, 12), (5, 8), (2, 17)):
         pool = bc.Pool.from_labels(runs(data, low, high, n_runs=20))
-        path, point = choose(pool)
+        path = QuorumPath.of(pool)
+        point = path.best
         assert adjusted_rand_score(truth, point.labels[pool.inverse]) > 0.8
         assert point in path.points
 
@@ -96,7 +98,7 @@ def test_automatic_choice_beats_the_majority_where_the_pool_is_over_clustered() 
     data, truth = load_wine(return_X_y=True)
     table = runs((data - data.mean(axis=0)) / data.std(axis=0), 2, 13, n_runs=20)
     automatic = bc.find_consensus(table, quorum="auto", unassigned="nearest").labels
-    majority = bc.find_consensus(table, unassigned="nearest").labels
+    majority = paper_consensus(table, unassigned="nearest").labels
     assert adjusted_rand_score(truth, automatic) > 0.8
     assert adjusted_rand_score(truth, automatic) > adjusted_rand_score(truth, majority) + 0.1
 
@@ -118,6 +120,6 @@ def test_unseen_elements_are_stitched() -> None:
         table[seen, j] = truth[seen]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        _, point = choose(bc.Pool.from_labels(table))
+        point = QuorumPath.of(bc.Pool.from_labels(table)).best
     assert adjusted_rand_score(truth, point.labels[bc.Pool.from_labels(table).inverse]) > 0.95
     assert len(point) == 4

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from tests.helpers.strategies import paper_consensus
 
 FLAGS = [
     "--headless",
@@ -78,4 +79,4 @@ def blobs() -> tuple[bc.Consensus, np.ndarray, np.ndarray]:
     X = np.array([[0, 0], [6, 0], [0, 6]])[truth] + rng.normal(size=(120, 2))
     base = np.stack([np.where(rng.random(120) < 0.08, rng.integers(0, 3, 120), truth) for _ in range(6)], axis=1)
     pool = bc.Pool.from_labels(base, ids=np.array([f"point {i}" for i in range(120)]))
-    return bc.find_consensus(pool), X, truth
+    return paper_consensus(pool), X, truth

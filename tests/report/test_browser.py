@@ -13,6 +13,7 @@ import pytest
 import biconsensus as bc
 from biconsensus.models import get_model
 from biconsensus.report import FittedModels
+from tests.helpers.strategies import paper_consensus
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">'
 
@@ -121,7 +122,7 @@ def test_hostile_names_are_only_text(open_report: Callable[..., Any]) -> None:
     labels = np.repeat([0, 1], 10)
     base = {f"{HOSTILE}{k}": np.where(labels == 0, HOSTILE, "other") for k in range(4)}
     pool = bc.Pool.from_labels(base, ids=np.array([f"{HOSTILE}{i}" for i in range(20)]))
-    consensus = bc.find_consensus(pool)
+    consensus = paper_consensus(pool)
     page = open_report(
         consensus, title=HOSTILE, about={HOSTILE: HOSTILE}, extra={HOSTILE: [HOSTILE, HOSTILE]}, X=np.eye(20)[:, :2]
     ).page
@@ -137,7 +138,7 @@ def test_hostile_names_are_only_text(open_report: Callable[..., Any]) -> None:
 
 def test_network_and_models_are_drawn(open_report: Callable[..., Any]) -> None:
     block = np.kron(np.eye(2), np.ones((10, 10)))
-    consensus = bc.find_consensus([[0] * 10 + [1] * 10] * 4)
+    consensus = paper_consensus([[0] * 10 + [1] * 10] * 4)
     page = open_report(consensus, graph=block).page
     assert page.inner_text("#view-title") == "The network"
     assert inked(page) > 500
@@ -176,7 +177,7 @@ def test_print_is_dark_on_white_without_tools(open_report: Callable[..., Any], b
 
 def test_an_empty_consensus_has_a_page(open_report: Callable[..., Any]) -> None:
     with pytest.warns(bc.errors.NoConsensusWarning):
-        consensus = bc.find_consensus(np.arange(24).reshape(12, 2))
+        consensus = paper_consensus(np.arange(24).reshape(12, 2))
     page = open_report(consensus).page
     assert page.inner_text("#headline").startswith("No group was found among 12 elements")
 
@@ -188,7 +189,7 @@ def test_a_million_elements_open_at_once(browser: Any, tmp_path: Path) -> None:
         np.where(rng.random(truth.size) < 0.02, rng.integers(0, 12, truth.size), truth).astype(np.int16)
         for _ in range(5)
     ]
-    consensus = bc.find_consensus(np.stack(base, axis=1), min_candidates=3)
+    consensus = paper_consensus(np.stack(base, axis=1), min_candidates=3)
     path = tmp_path / "million.html"
     consensus.write_report(path, X=rng.normal(size=(truth.size, 2)) + truth[:, None])
     assert path.stat().st_size < 10_000_000

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import biconsensus as bc
 from biconsensus.report import render_report
 from biconsensus.report._page import headline, to_json
+from tests.helpers.strategies import paper_consensus
 
 
 def content_of(text: str) -> dict[str, Any]:
@@ -55,20 +56,20 @@ def test_groups_and_sources_of_the_page(blobs: Any) -> None:
 
 def test_headline_counts() -> None:
     labels = np.repeat([0, 1, -1], [10, 8, 3])
-    consensus = bc.find_consensus([labels] * 4)
+    consensus = paper_consensus([labels] * 4)
     assert headline(consensus).startswith("2 groups in 21 elements; 3 (14.3%) are in no group. On average 100%")
 
 
 def test_path_shows_what_was_too_small() -> None:
     labels = np.repeat([0, 1, 2, 3], [12, 9, 5, 3])
-    consensus = bc.find_consensus([labels] * 4)
+    consensus = paper_consensus([labels] * 4)
     assert len(consensus) == 2
     following, _ = next_blocks(consensus)
     assert [(row["elements"], row["sources"]) for row in following] == [(5, 4), (3, 4)]
 
 
 def test_path_says_when_nothing_is_left() -> None:
-    following, remark = next_blocks(bc.find_consensus([np.repeat([0, 1], 10)] * 4))
+    following, remark = next_blocks(paper_consensus([np.repeat([0, 1], 10)] * 4))
     assert following == []
     assert "did not matter" in remark
 
@@ -76,14 +77,14 @@ def test_path_says_when_nothing_is_left() -> None:
 def test_remarks_flag_what_the_pool_has() -> None:
     labels = np.repeat([0, 1], 10)
     pool = bc.Pool.from_labels([labels] * 4 + [np.zeros(20, int)])
-    assert "1 candidates hold 90% or more" in render_report(bc.find_consensus(pool))
-    assert "were left out beforehand" in render_report(bc.find_consensus(pool.clean()))
+    assert "1 candidates hold 90% or more" in render_report(paper_consensus(pool))
+    assert "were left out beforehand" in render_report(paper_consensus(pool.clean()))
 
 
 def test_dissenting_source_is_named() -> None:
     labels = np.repeat([0, 1], 20)
     base = np.stack([labels] * 6 + [np.arange(40) % 2], axis=1)
-    content = content_of(render_report(bc.find_consensus(base)))
+    content = content_of(render_report(paper_consensus(base)))
     remarks = {source["name"]: source["remark"] for source in content["sources"]}
     assert [name for name, remark in remarks.items() if remark == "dissents from the others"] == ["source 6"]
 
@@ -120,8 +121,8 @@ def test_same_result_gives_the_same_page(blobs: Any) -> None:
 def test_overlapping_and_real_valued_results_have_pages() -> None:
     groups = [range(12)] * 4 + [range(8, 20)] * 4
     pool = bc.Pool.from_groups(groups, n_elements=20)
-    content = content_of(render_report(bc.find_consensus(pool, overlap=True)))
+    content = content_of(render_report(paper_consensus(pool, overlap=True)))
     assert sorted(group["size"] for group in content["groups"]) == [12, 12]
     soft = bc.Pool.from_matrix(np.kron(np.eye(2), np.full((10, 5), 0.7)))
-    content = content_of(render_report(bc.find_consensus(soft)))
+    content = content_of(render_report(paper_consensus(soft)))
     assert [group["size"] for group in content["groups"]] == [10, 10]

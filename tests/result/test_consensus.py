@@ -12,7 +12,7 @@ from sklearn.metrics import consensus_score
 import biconsensus as bc
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.quorum._confidence import confidence
-from tests.helpers.strategies import label_tables, quiet_consensus
+from tests.helpers.strategies import label_tables, paper_consensus, quiet_consensus
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def result():
     table[0, 1] = np.nan
     table[29, :3] = -1
     pool = bc.Pool.from_labels(table, ids=np.array([f"cell {i}" for i in range(30)]))
-    return bc.find_consensus(pool)
+    return paper_consensus(pool)
 
 
 def same(left, right):
@@ -181,7 +181,7 @@ def test_predict_of_an_empty_answer():
 
 
 def test_nearest_predicts_without_a_quorum():
-    c = bc.find_consensus([[0] * 8 + [1] * 8] * 4, unassigned="nearest")
+    c = paper_consensus([[0] * 8 + [1] * 8] * 4, unassigned="nearest")
     assert c.predict([[0], [7], [7], [7]])[0] == c.labels[0]
 
 
@@ -245,7 +245,7 @@ def test_an_element_that_nothing_holds_follows_those_it_is_tied_to():
     assert c.labels[19] == c.labels[0] == 1
     assert c.backing[19] == 0
     assert c.labels[18] == -1
-    disjoint = bc.find_consensus(bc.Pool.from_groups([range(10)] * 4, n_elements=12), together=[[0, 11]])
+    disjoint = paper_consensus(bc.Pool.from_groups([range(10)] * 4, n_elements=12), together=[[0, 11]])
     assert disjoint.labels.tolist() == [0] * 10 + [-1, 0]
 
 
@@ -265,8 +265,8 @@ def test_nearest_is_by_weight():
     truth = np.repeat([0, 1], 10)
     table = np.stack([truth] * 5, axis=1)
     table[0] = [1, 1, 0, 5, 5]
-    heavy = bc.find_consensus(table, unassigned="nearest", weights=[1, 1, 3, 3, 3])
-    light = bc.find_consensus(table, unassigned="nearest")
+    heavy = paper_consensus(table, unassigned="nearest", weights=[1, 1, 3, 3, 3])
+    light = paper_consensus(table, unassigned="nearest")
     assert heavy.labels[0] == heavy.labels[1]
     assert light.labels[0] == light.labels[19]
     assert heavy.backing[0] == pytest.approx(3 / 11)
@@ -274,7 +274,7 @@ def test_nearest_is_by_weight():
 
 def test_grouped_elements_stay_where_they_are_even_if_another_group_holds_them_with_more_weight():
     groups = [range(20)] * 4 + [range(20, 28)] * 4 + [[19, *range(20, 28)]] * 5
-    c = bc.find_consensus(bc.Pool.from_groups(groups, n_elements=30), unassigned="nearest")
+    c = paper_consensus(bc.Pool.from_groups(groups, n_elements=30), unassigned="nearest")
     assert c.gains.tolist() == [40.0, 36.0]
     assert c.labels.tolist() == [0] * 20 + [1] * 8 + [-1] * 2
     assert c.behind.sum(axis=0).tolist() == [4, 9]
@@ -283,7 +283,7 @@ def test_grouped_elements_stay_where_they_are_even_if_another_group_holds_them_w
 def test_one_candidate_of_weight_one_is_near_enough():
     table = np.stack([np.repeat([0, 1], [10, 11])] * 4, axis=1)
     table[0] = [0, 5, 6, 7]
-    c = bc.find_consensus(table, unassigned="nearest")
+    c = paper_consensus(table, unassigned="nearest")
     assert c.labels.tolist() == [1] * 10 + [0] * 11
     assert c.backing[0] == 0.25
     assert c.membership.toarray().sum(axis=1).tolist() == [1] * 21
@@ -293,7 +293,7 @@ def test_one_candidate_of_weight_one_is_near_enough():
 @pytest.mark.parametrize("weight", [0.01, 0.25, 1.0])
 def test_backing_is_a_share_of_those_that_saw_the_element(weight):
     table = [[0] * 8 + [1] * 8] * 3 + [[0] * 7 + [None] + [1] * 8] * 2 + [[0] * 7 + [1] * 9]
-    c = bc.find_consensus(bc.Pool.from_labels(table, weights=[weight] * 6))
+    c = paper_consensus(bc.Pool.from_labels(table, weights=[weight] * 6))
     assert c.backing == pytest.approx([1.0] * 7 + [3 / 4] + [1.0] * 8)
     assert c.soft_membership()[7] == pytest.approx([3 / 4, 1 / 4] if c.labels[7] == 0 else [1 / 4, 3 / 4])
 
@@ -309,7 +309,7 @@ def test_every_element_left_over_in_an_empty_answer():
 
 
 def test_indicators_are_masks_over_elements_and_candidates():
-    c = bc.find_consensus(bc.Pool.from_groups([range(8)] * 4 + [range(8, 15)] * 5, n_elements=16))
+    c = paper_consensus(bc.Pool.from_groups([range(8)] * 4 + [range(8, 15)] * 5, n_elements=16))
     rows, columns = c.indicators
     assert [np.flatnonzero(row).tolist() for row in rows] == [list(range(8, 15)), list(range(8))]
     assert [np.flatnonzero(column).tolist() for column in columns] == [[4, 5, 6, 7, 8], [0, 1, 2, 3]]
@@ -317,7 +317,7 @@ def test_indicators_are_masks_over_elements_and_candidates():
 
 def test_weights_of_the_pool_stand_behind_the_groups_where_the_search_had_none():
     pool = bc.Pool.from_labels([np.repeat([0, 1], 8)] * 4, weights=[1, 2, 3, 4])
-    c = bc.find_consensus(pool)
+    c = paper_consensus(pool)
     bare = bc.Consensus(pool, c.row_of, c.members, c.candidates, c.gains, c.objective)
     assert bare.behind.toarray().tolist() == [[1, 0], [0, 1], [2, 0], [0, 2], [3, 0], [0, 3], [4, 0], [0, 4]]
     assert c.behind.toarray().tolist() == bare.behind.toarray().tolist()
@@ -326,7 +326,7 @@ def test_weights_of_the_pool_stand_behind_the_groups_where_the_search_had_none()
 
 def test_a_group_that_nobody_saw_an_element_of_gives_it_no_share():
     table = [[0] * 8 + [1] * 8 + [None]] * 4 + [[-1] * 16 + [0]]
-    c = bc.find_consensus(table)
+    c = paper_consensus(table)
     assert c.soft_membership()[16].tolist() == [0, 0]
     assert c.labels[16] == -1
 
@@ -337,7 +337,10 @@ def test_tables_for_people():
     html = c._repr_html_()
     assert len(c) == 51
     assert html.count("<tr>") == 51  # a head and the first 50
-    assert "<p>Consensus(51 groups of 102 elements from 102 candidates, 0 left over)</p>" in html
+    assert (
+        "<p>51 groups at quorum 0.5; the quorum was given; a group needs 2 elements and 1 of 2 sources; every element is in a group.</p>"
+        in html
+    )
     assert "<tr><td>0</td><td>2</td><td>2</td><td>2</td><td>1.00</td></tr>" in html
     frame = c.to_frame()
     assert frame.index.tolist() == list(range(102))
@@ -352,21 +355,21 @@ def test_a_group_whose_elements_are_all_labelled_elsewhere_is_listed_with_none()
 
 
 def test_results_on_other_elements_cannot_be_compared():
-    c = bc.find_consensus([np.repeat([0, 1], 8)] * 4)
-    other = bc.find_consensus([np.tile([0, 1], 8)] * 4)
+    c = paper_consensus([np.repeat([0, 1], 8)] * 4)
+    other = paper_consensus([np.tile([0, 1], 8)] * 4)
     assert c.compare(other) == {
         "ari": pytest.approx(bc.metrics.ari(c.labels, other.labels)),
         "ami": pytest.approx(bc.metrics.ami(c.labels, other.labels)),
         "nmi": pytest.approx(bc.metrics.nmi(c.labels, other.labels)),
     }
     with pytest.raises(ValueError, match="they have 16, 14"):
-        c.compare(bc.find_consensus([np.repeat([0, 1], 7)] * 4))
+        c.compare(paper_consensus([np.repeat([0, 1], 7)] * 4))
 
 
 def test_confidence_draws_twenty_pools_with_seed_0_unless_told_otherwise():
     rng = np.random.default_rng(0)
     table = np.where(rng.random((60, 7)) < 0.35, rng.integers(0, 3, (60, 7)), rng.integers(0, 3, (60, 1)))
-    c = bc.find_consensus(table, unassigned="nearest")
+    c = paper_consensus(table, unassigned="nearest")
     asked = c.confidence().elements
     assert np.array_equal(asked, confidence(c, 20, 0).elements)
     for number, seed in ((21, 0), (20, 1)):

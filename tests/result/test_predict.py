@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from tests.helpers.strategies import paper_consensus
 
 
 def hundred(quorum, weights=None, **options):
@@ -34,7 +35,7 @@ def test_one_vote_is_enough_for_the_nearest():
 
 
 def test_the_group_with_the_larger_excess_wins_and_gaps_do_not_vote():
-    c = bc.find_consensus([np.repeat([0, 1], 8)] * 5, weights=[4, 1, 1, 1, 1])
+    c = paper_consensus([np.repeat([0, 1], 8)] * 5, weights=[4, 1, 1, 1, 1])
     assert c.predict([[0], [1], [1], [1], [1]]).tolist() == [-1]  # 4 of 8 for either
     assert c.predict([[0], [1], [1], [None], [None]]).tolist() == [c.labels[0]]
     assert c.predict([[None], [1], [1], [1], [0]]).tolist() == [c.labels[15]]
@@ -42,21 +43,21 @@ def test_the_group_with_the_larger_excess_wins_and_gaps_do_not_vote():
 
 def test_labels_are_known_by_source_and_name():
     table = {"a": ["x"] * 8 + ["y"] * 8, "b": ["y"] * 8 + ["x"] * 8}
-    c = bc.find_consensus(table, min_candidates=2)
+    c = paper_consensus(table, min_candidates=2)
     assert c.predict({"a": ["x", "y", "x"], "b": ["y", "x", "x"]}).tolist() == [c.labels[0], c.labels[8], -1]
 
 
 def test_the_larger_excess_decides_not_the_larger_share_of_votes():
     """Two overlapping groups, one backed by 9 candidates, one by 4: 7 of 9 exceed one half by more than all 4 do."""
     many, few = [0] * 10 + [-1] * 6, [-1] * 6 + [0] * 10
-    c = bc.find_consensus([many] * 9 + [few] * 4, overlap=True)
+    c = paper_consensus([many] * 9 + [few] * 4, overlap=True)
     assert [b.candidates.size for b in c.biclusters] == [9, 4]
     new = [[0, 0, 0]] * 5 + [[0, 7, 0]] * 2 + [[7, 7, 0]] * 2 + [[0, 0, 7]] * 4
     assert c.predict(new).tolist() == [0, 1, 0]  # 2.5 against 2; 0.5 against 2; 4.5 against nothing
 
 
 def test_a_result_without_a_recorded_quorum_is_taken_at_one_half():
-    c = bc.find_consensus([np.repeat([0, 1], 8)] * 5)
+    c = paper_consensus([np.repeat([0, 1], 8)] * 5)
     bare = bc.Consensus(c.pool, c.row_of, c.members, c.candidates, c.gains, c.objective)
     assert bare.predict([[0], [0], [0], [7], [7]]).tolist() == [c.labels[0]]
     assert bare.predict([[0], [0], [7], [7], [7]]).tolist() == [-1]
@@ -64,6 +65,6 @@ def test_a_result_without_a_recorded_quorum_is_taken_at_one_half():
 
 def test_nearest_is_the_group_with_the_most_weight_however_much_it_has():
     many, few = [0] * 10 + [-1] * 6, [-1] * 10 + [0] * 6
-    c = bc.find_consensus([many] * 9 + [few] * 4, min_elements=6, unassigned="nearest")
+    c = paper_consensus([many] * 9 + [few] * 4, min_elements=6, unassigned="nearest")
     assert c.predict([[0]] * 3 + [[7]] * 6 + [[0]] * 2 + [[7]] * 2).tolist() == [0]
     assert c.predict([[0]] * 2 + [[7]] * 7 + [[0]] * 3 + [[7]]).tolist() == [1]

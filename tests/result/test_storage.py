@@ -11,7 +11,7 @@ import pytest
 import biconsensus as bc
 from biconsensus.errors import FileFormatError
 from biconsensus.result import _storage as storage
-from tests.helpers.strategies import quiet_consensus
+from tests.helpers.strategies import paper_consensus, quiet_consensus
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_everything_comes_back(saved):
 
 
 def test_what_is_absent_stays_absent(tmp_path):
-    plain = bc.find_consensus([np.repeat([0, 1], 8)] * 4)
+    plain = paper_consensus([np.repeat([0, 1], 8)] * 4)
     bare = bc.Consensus(plain.pool, plain.row_of, plain.members, plain.candidates, plain.gains, plain.objective)
     bare.save(tmp_path / "r.bic")
     arrays, meta = parts_of(tmp_path / "r.bic")
@@ -77,7 +77,7 @@ def test_what_is_absent_stays_absent(tmp_path):
 
 def test_real_values_and_an_empty_answer_come_back(tmp_path):
     real = bc.Pool.from_matrix(np.kron(np.eye(2), np.full((8, 5), 0.5)))
-    bc.find_consensus(real).save(tmp_path / "real.bic")
+    paper_consensus(real).save(tmp_path / "real.bic")
     assert np.array_equal(
         bc.Consensus.load(tmp_path / "real.bic").pool.to_matrix().toarray(), real.to_matrix().toarray()
     )
@@ -234,7 +234,7 @@ def test_views_fit_rows_and_are_no_more_than_candidates_and_sources(saved):
 @pytest.fixture
 def plain(tmp_path):
     path = tmp_path / "result.bic"
-    bc.find_consensus([[0, 0, 1, 1, None]] * 3 + [[0, 0, 1, 1, -1]], min_elements=2).save(path)
+    paper_consensus([[0, 0, 1, 1, None]] * 3 + [[0, 0, 1, 1, -1]], min_elements=2).save(path)
     return path
 
 

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import biconsensus as bc
 from biconsensus import solvers
 from biconsensus.protocols import Solver
 from biconsensus.solvers import SOLVERS, get_solver, solver_names
 from biconsensus.solvers.vote._solver import VoteSolver
 from tests.helpers.solver_problems import HALF, pair_gains, planted, problem_of, solve
+from tests.helpers.strategies import paper_consensus
 
 BLOCKS = [(9, 7), (6, 5), (4, 4)]
 
@@ -142,6 +142,6 @@ def test_solvers_of_other_packages_come_by_entry_point(monkeypatch: pytest.Monke
     monkeypatch.setattr(solvers, "entry_points", lambda group, name="theirs": [point] if name == "theirs" else [])
     assert "theirs" in solver_names()
     assert isinstance(get_solver("theirs", n_jobs=1), VoteSolver)
-    assert bc.find_consensus([np.repeat([0, 1], 8)] * 4, solver="theirs").labels.tolist() == [0] * 8 + [1] * 8
+    assert paper_consensus([np.repeat([0, 1], 8)] * 4, solver="theirs").labels.tolist() == [0] * 8 + [1] * 8
     with pytest.raises(ValueError, match="Did you mean 'theirs'"):
         get_solver("their")

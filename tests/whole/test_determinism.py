@@ -11,6 +11,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import biconsensus as bc
+from tests.helpers.strategies import paper_consensus
 from tests.whole.test_golden import table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +26,7 @@ def test_threads_of_the_linear_algebra_change_no_label(solver):
     answers = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            answers.append(bc.find_consensus(noisy, solver=solver))
+            answers.append(paper_consensus(noisy, solver=solver))
     assert len(answers[0]) > 0
     assert np.array_equal(answers[0].labels, answers[1].labels)
 
@@ -33,7 +34,7 @@ def test_threads_of_the_linear_algebra_change_no_label(solver):
 @pytest.mark.parametrize("method", ["greedy", "joint"])
 def test_threads_of_the_votes_change_nothing(method):
     pool = bc.Pool.from_labels(table(7, m=2600), missing=-9)
-    one, two = (bc.find_consensus(pool, method=method, n_jobs=n) for n in (1, 2))
+    one, two = (paper_consensus(pool, method=method, n_jobs=n) for n in (1, 2))
     assert len(one) > 1
     assert one.labels.tobytes() == two.labels.tobytes()
     assert one.gains.tobytes() == two.gains.tobytes()

@@ -13,6 +13,7 @@ import biconsensus as bc
 from experiments import reproduce
 from experiments.common import Section, Table
 from scripts import check_links
+from tests.helpers.strategies import paper_consensus
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,7 +85,7 @@ def test_extending_runs(names: dict[str, Any]) -> None:
         exec(code, names)
     found = bc.MultiModelFitter(names["VerticalLine"](), threshold=0.02, random_state=0).fit(X)
     np.testing.assert_allclose(np.sort(found.params_[:, 0]), [-0.6, 0.4], atol=1e-6)
-    greedy = bc.find_consensus(names["pool"], solver=names["LargestCandidate"](), min_candidates=1)
+    greedy = paper_consensus(names["pool"], solver=names["LargestCandidate"](), min_candidates=1)
     assert sorted(len(group.elements) for group in greedy) == [10, 10, 10]
 
 

@@ -26,6 +26,7 @@ from biconsensus.pool.io import read_labels, read_points
 from biconsensus.pool.io._writing import atomic_path
 from biconsensus.report import render_report
 from biconsensus.solvers import get_solver
+from tests.helpers.strategies import paper_consensus
 
 TRUTH = np.repeat([0, 1, 2], [12, 10, 8])
 TABLE = np.stack([TRUTH] * 4 + [np.minimum(TRUTH, 1)], axis=1)
@@ -64,7 +65,7 @@ def test_02_bad_weight_or_entry(bad):
     with pytest.raises(ValueError, match="candidate 1 has"):
         bc.Pool.from_matrix(np.array([[0.0, bad]]))
     with pytest.raises(ValueError, match="candidate 1 has"):
-        bc.find_consensus(TABLE, weights=[1.0, bad, 1.0, 1.0, 1.0])
+        paper_consensus(TABLE, weights=[1.0, bad, 1.0, 1.0, 1.0])
     if not bad < 0:  # scikit-learn words the refusal of negative values
         with pytest.raises(ValueError, match="candidate 1 has"):
             bc.BiclusterConsensus().fit(np.array([[1.0, bad]] * 3))
@@ -72,11 +73,11 @@ def test_02_bad_weight_or_entry(bad):
 
 def test_03_empty_input():
     with pytest.raises(ValueError, match=r"0 elements \(axis 0\)"):
-        bc.find_consensus(np.zeros((0, 3), int))
+        paper_consensus(np.zeros((0, 3), int))
     with pytest.raises(ValueError, match=r"axis 1"):
-        bc.find_consensus(np.zeros((3, 0), int))
+        paper_consensus(np.zeros((3, 0), int))
     with pytest.raises(ValueError, match=r"0 candidates \(axis 1\)"):
-        bc.find_consensus([[-1, -1, -1]])
+        paper_consensus([[-1, -1, -1]])
     with pytest.raises(ValueError, match=r"0 candidates \(axis 1\)"):
         bc.Pool.from_groups([], n_elements=3)
     with pytest.raises(ValueError, match=r"0 elements \(axis 0\)"):
@@ -98,7 +99,7 @@ def test_06_an_element_in_no_candidate():
 
 def test_07_an_empty_candidate_never_joins():
     pool = bc.Pool.from_matrix(np.hstack([MATRIX, np.zeros((30, 3))]))
-    c = bc.find_consensus(pool)
+    c = paper_consensus(pool)
     assert max(b.candidates.max() for b in c.biclusters) < MATRIX.shape[1]
     assert diagnose(pool).empty.size == 3
     assert "3 candidates" in render_report(c)
@@ -110,12 +111,12 @@ def test_08_a_candidate_that_contains_everything_is_kept_until_cleaned():
     assert pool.shape[1] == MATRIX.shape[1] + 1
     assert "source 5: 0" in pool.names
     assert "source 5: 0" not in pool.clean().names
-    assert "1 candidates hold 90% or more" in render_report(bc.find_consensus(pool))
-    assert "left out beforehand" in render_report(bc.find_consensus(pool.clean()))
+    assert "1 candidates hold 90% or more" in render_report(paper_consensus(pool))
+    assert "left out beforehand" in render_report(paper_consensus(pool.clean()))
 
 
 def test_09_identical_candidates_are_all_listed():
-    c = bc.find_consensus(TABLE)
+    c = paper_consensus(TABLE)
     listed = {bc.Pool.from_labels(TABLE).names[j] for j in c.biclusters[c.labels[0]].candidates}
     assert listed == {f"source {k}: 0" for k in range(5)}
     assert c.labels.tolist() == labels_of(TABLE[:, [0, 1, 2, 3, 4, 0]])
@@ -129,11 +130,11 @@ def test_10_duplicate_elements_share_a_label():
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_11_extreme_weights(scale):
-    c = bc.find_consensus(bc.Pool.from_labels(TABLE, weights=[scale] * 5))
+    c = paper_consensus(bc.Pool.from_labels(TABLE, weights=[scale] * 5))
     assert np.isfinite(c.gains).all()
     assert np.isfinite(c.objective)
     assert c.labels.tolist() == labels_of(TABLE)
-    mixed = bc.find_consensus(bc.Pool.from_labels(TABLE, weights=[1e-300, 1e300, 1, 1, 1]), min_candidates=1)
+    mixed = paper_consensus(bc.Pool.from_labels(TABLE, weights=[1e-300, 1e300, 1, 1, 1]), min_candidates=1)
     assert np.isfinite(mixed.gains).all()
     with pytest.raises(ValueError, match="overflow"):
         bc.Pool.from_groups([[0], [1]], n_elements=2, weights=[1.7e308, 1.7e308])
@@ -182,7 +183,7 @@ def test_16_read_only_and_memory_mapped_input(tmp_path):
 
 def test_17_lengths_differ():
     with pytest.raises(ValueError, match="has 3 labels, 'source 1' has 2"):
-        bc.find_consensus([[0, 0, 1], [0, 1]])
+        paper_consensus([[0, 0, 1], [0, 1]])
 
 
 def test_18_minus_one_votes_against():
@@ -194,7 +195,7 @@ def test_18_minus_one_votes_against():
 def test_19_missing_does_not_vote():
     table = TABLE.astype(float)
     table[0, :3] = np.nan
-    c = bc.find_consensus(table)
+    c = paper_consensus(table)
     assert c.labels.tolist() == labels_of(TABLE)
     assert c.backing[0] == 1.0
 
@@ -226,7 +227,7 @@ def test_22_ties_are_broken_by_the_documented_rule():
 def test_23_permutations():
     rng = np.random.default_rng(0)
     rows, columns = rng.permutation(30), rng.permutation(5)
-    plain, permuted = bc.find_consensus(TABLE), bc.find_consensus(TABLE[rows][:, columns])
+    plain, permuted = paper_consensus(TABLE), paper_consensus(TABLE[rows][:, columns])
     assert plain.objective == permuted.objective
     assert permuted.labels.tolist() == plain.labels[rows].tolist()
 
@@ -238,7 +239,7 @@ def test_24_jobs():
 def test_25_a_solver_that_does_not_converge():
     solver = get_solver("admm", max_iter=2)
     with pytest.warns(bc.errors.ConvergenceWarning, match="residual"):
-        bc.find_consensus(TABLE, solver=solver, min_elements=1, min_candidates=1)
+        paper_consensus(TABLE, solver=solver, min_elements=1, min_candidates=1)
     assert solver.n_iter_ == 2
 
 
@@ -313,10 +314,10 @@ def test_30_a_checkpoint_that_was_cut_or_belongs_to_other_data(tmp_path):
 
 def test_31_memory_is_estimated_before_it_is_allocated():
     with pytest.raises(MemoryError, match=r"would need about .* MB, above the limit of 0 MB"):
-        bc.find_consensus(TABLE, memory_limit=1000)
+        paper_consensus(TABLE, memory_limit=1000)
     wide = bc.Pool.from_groups([[j, j + 1] for j in range(200_000)], n_elements=200_001)
     with pytest.raises(MemoryError, match="AdmmSolver on 200001 rows x 200000 columns would need"):
-        bc.find_consensus(wide, solver="admm")
+        paper_consensus(wide, solver="admm")
 
 
 @pytest.mark.parametrize("points", [np.zeros((30, 2)), np.arange(60.0).reshape(30, 2)])
@@ -371,7 +372,7 @@ def test_36_images_of_every_kind():
 def test_37_hostile_names_are_escaped():
     evil = "</script><script>alert(1)</script>"
     pool = bc.Pool.from_labels({f"{evil}{k}": np.where(TRUTH == 0, evil, "b") for k in range(4)}, ids=[evil] * 30)
-    page = render_report(bc.find_consensus(pool), title=evil)
+    page = render_report(paper_consensus(pool), title=evil)
     assert "<script>alert" not in page
     assert page.count("<script") == 2
 
@@ -379,7 +380,7 @@ def test_37_hostile_names_are_escaped():
 def test_38_hostile_saved_files_are_refused(tmp_path):
     path = tmp_path / "saved.bic"
     for name, content in [("code.pkl", pickle.dumps(print)), ("../out.npy", b""), ("meta.json", b" " * 50_000_000)]:
-        bc.find_consensus(TABLE).save(path)
+        paper_consensus(TABLE).save(path)
         with zipfile.ZipFile(path) as old:
             parts = {part: old.read(part) for part in old.namelist()} | {name: content}
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
@@ -392,7 +393,7 @@ def test_38_hostile_saved_files_are_refused(tmp_path):
 
 def test_39_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "saved.bic"
-    result = bc.find_consensus(TABLE)
+    result = paper_consensus(TABLE)
     result.save(path)
     old = path.read_bytes()
 
@@ -401,7 +402,7 @@ def test_39_a_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        bc.find_consensus(TABLE[:, :4]).save(path)
+        paper_consensus(TABLE[:, :4]).save(path)
     with pytest.raises(OSError, match="No space left"), atomic_path(tmp_path / "other.csv") as new:
         new.write_text("half")
     assert path.read_bytes() == old
@@ -429,11 +430,11 @@ def test_40_tables_with_faults_name_line_and_column(tmp_path):
 
 def test_41_unknown_names_list_the_valid_ones():
     with pytest.raises(ValueError, match=r"unknown solver 'vot'. Did you mean 'vote'\? Valid names: .*exact"):
-        bc.find_consensus(TABLE, solver="vot")
+        paper_consensus(TABLE, solver="vot")
     with pytest.raises(ValueError, match=r"unknown method 'greed'. Did you mean 'greedy'"):
-        bc.find_consensus(TABLE, method="greed")
+        paper_consensus(TABLE, method="greed")
     with pytest.raises(ValueError, match=r"unknown weight rule 'sizes'. Did you mean 'size'"):
-        bc.find_consensus(TABLE, weights="sizes")
+        paper_consensus(TABLE, weights="sizes")
     with pytest.raises(ValueError, match=r"unknown model 'lin'. Did you mean 'line'"):
         bc.MultiModelFitter("lin", 0.1).fit(FAR)
     with pytest.raises(ValueError, match=r"unknown algorithm 'louvan'. Did you mean 'louvain'"):
@@ -465,13 +466,13 @@ def test_other_arguments_are_checked(options, error, message):
 @pytest.mark.parametrize("labels", [3, csr_array(MATRIX), np.zeros((2, 2, 2))])
 def test_what_is_no_label_table_is_refused(labels):
     with pytest.raises((TypeError, ValueError), match="labels"):
-        bc.find_consensus(labels)
+        paper_consensus(labels)
 
 
 def test_no_fault_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert len(bc.find_consensus(TABLE)) == 3
+        assert len(paper_consensus(TABLE)) == 3
 
 
 def test_the_page_on_reliability_names_a_test_that_exists_for_every_row():

@@ -16,6 +16,7 @@ from biconsensus._checks import check_quorum
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers import SOLVERS, get_solver, solver_memory
 from biconsensus.solvers.vote._ballot import WHOLE, whole_unit
+from tests.helpers.strategies import paper_consensus
 
 TRUTH = np.repeat([0, 1, 2], [12, 10, 8])
 
@@ -28,7 +29,7 @@ def test_weights_over_six_hundred_orders_of_magnitude():
     weights = np.array([1e-300, 1e-150, 1.0, 1e150, 1e300])
     table = TABLE.copy()
     table[:, :4] = (table[:, :4] + np.arange(30)[:, None]) % 3  # only the heaviest source knows the groups
-    c = bc.find_consensus(bc.Pool.from_labels(table, weights=weights), min_candidates=1)
+    c = paper_consensus(bc.Pool.from_labels(table, weights=weights), min_candidates=1)
     assert np.isfinite(c.gains).all()
     assert np.isfinite(c.objective)
     assert np.isfinite(c.backing).all()
@@ -41,8 +42,8 @@ def test_weights_scaled_by_a_power_of_two_change_nothing_but_the_gains(power):
     rng = np.random.default_rng(0)
     table = np.where(rng.random((60, 6)) < 0.3, rng.integers(0, 3, (60, 6)), rng.integers(0, 3, (60, 1)))
     weights = rng.uniform(0.5, 2, 6)
-    plain = bc.find_consensus(bc.Pool.from_labels(table, weights=weights), min_elements=2)
-    scaled = bc.find_consensus(bc.Pool.from_labels(table, weights=np.ldexp(weights, power)), min_elements=2)
+    plain = paper_consensus(bc.Pool.from_labels(table, weights=weights), min_elements=2)
+    scaled = paper_consensus(bc.Pool.from_labels(table, weights=np.ldexp(weights, power)), min_elements=2)
     assert len(plain) > 1
     assert np.array_equal(plain.labels, scaled.labels)
     assert np.array_equal(np.ldexp(plain.gains, power), scaled.gains)
@@ -70,7 +71,7 @@ def test_a_million_identical_rows_are_one():
     pool = bc.Pool.from_labels(np.zeros((1_000_000, 4), np.int8))
     assert pool.rows.shape == (1, 4)
     assert pool.counts.tolist() == [1_000_000]
-    c = bc.find_consensus(pool)
+    c = paper_consensus(pool)
     assert c.gains.tolist() == [2_000_000.0]
     assert c.objective == 0
     assert (c.labels == 0).all()
@@ -78,20 +79,20 @@ def test_a_million_identical_rows_are_one():
 
 def test_one_candidate():
     pool = bc.Pool.from_groups([range(5)], n_elements=8)
-    c = bc.find_consensus(pool, min_elements=1, min_candidates=1)
+    c = paper_consensus(pool, min_elements=1, min_candidates=1)
     assert c.labels.tolist() == [0] * 5 + [-1] * 3
     assert c.backing.tolist() == [1.0] * 5 + [0.0] * 3
-    joint = bc.find_consensus(pool, min_elements=1, min_candidates=1, method="joint")
+    joint = paper_consensus(pool, min_elements=1, min_candidates=1, method="joint")
     assert joint.labels.tolist() == c.labels.tolist()
 
 
 def test_candidates_of_size_one():
     pool = bc.Pool.from_groups([[i] for i in range(6)] * 2, n_elements=7)
-    c = bc.find_consensus(pool, min_elements=1, min_candidates=2)
+    c = paper_consensus(pool, min_elements=1, min_candidates=2)
     assert c.labels.tolist() == [0, 1, 2, 3, 4, 5, -1]
     assert c.gains.tolist() == [1.0] * 6
     with pytest.warns(bc.errors.NoConsensusWarning, match="min_elements=7"):
-        assert len(bc.find_consensus(pool)) == 0
+        assert len(paper_consensus(pool)) == 0
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -105,8 +106,8 @@ def test_index_types_of_every_stage(index):
     object.__setattr__(pool, "rows", wide)
     assert wide.indices.dtype == index
     for method in ("greedy", "joint"):
-        c = bc.find_consensus(pool, min_candidates=1, method=method)
-        assert np.array_equal(c.labels, bc.find_consensus(TABLE, min_candidates=1, method=method).labels)
+        c = paper_consensus(pool, min_candidates=1, method=method)
+        assert np.array_equal(c.labels, paper_consensus(TABLE, min_candidates=1, method=method).labels)
 
 
 def test_a_pool_of_more_than_two_billion_entries_is_weighed_not_built():
@@ -134,10 +135,10 @@ def test_a_search_stays_within_its_estimate(method):
     solver = get_solver("vote", n_jobs=1)
     estimate = solver_memory(PreferenceMatrix.from_pool(pool), solver)
     with pytest.raises(MemoryError, match=r"VoteSolver on \d+ rows x 60 columns would need about"):
-        bc.find_consensus(pool, method=method, n_jobs=1, memory_limit=estimate - 1)
+        paper_consensus(pool, method=method, n_jobs=1, memory_limit=estimate - 1)
     tracemalloc.start()
     try:
-        bc.find_consensus(pool, method=method, n_jobs=1, memory_limit=estimate)
+        paper_consensus(pool, method=method, n_jobs=1, memory_limit=estimate)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -201,7 +202,7 @@ def test_the_limit_of_the_process_counts(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
     assert free.available_memory() == 0
     with pytest.raises(MemoryError, match="above the limit of 0 MB"):
-        bc.find_consensus(TABLE)
+        paper_consensus(TABLE)
 
 
 def test_the_limit_of_a_container_counts_with_its_cache(monkeypatch, tmp_path):
@@ -222,7 +223,7 @@ def test_machines_that_tell_nothing_set_no_limit(monkeypatch):
     monkeypatch.setattr(free.os, "sysconf", unknown)
     monkeypatch.setitem(sys.modules, "resource", None)
     assert free.available_memory() is None
-    assert len(bc.find_consensus(TABLE)) == 3
+    assert len(paper_consensus(TABLE)) == 3
 
 
 def test_quorums_are_exact_fractions():
@@ -287,12 +288,12 @@ def test_ordinary_weights_are_used_as_they_are():
 
 @pytest.mark.parametrize(("value", "backing"), [(0.25, 0.25), (0.7, 0.7), (1.0, 1.0), (3.0, 1.0)])
 def test_backing_of_real_values_is_the_mean_degree_of_membership(value, backing):
-    c = bc.find_consensus(bc.Pool.from_matrix(BINARY * value + 0.0, weights=np.full(12, 2.0)), solver="quantile")
+    c = paper_consensus(bc.Pool.from_matrix(BINARY * value + 0.0, weights=np.full(12, 2.0)), solver="quantile")
     assert c.backing == pytest.approx([backing] * 20)
     assert c.soft_membership()[0].tolist() == pytest.approx([backing, 0])
 
 
 def test_backing_of_mixed_degrees_is_relative_to_the_largest():
     A = BINARY * np.array([2.0, 4.0, 4.0, 4.0, 2.0, 4.0] * 2)
-    c = bc.find_consensus(bc.Pool.from_matrix(A))
+    c = paper_consensus(bc.Pool.from_matrix(A))
     assert c.backing == pytest.approx([5 / 6] * 20)

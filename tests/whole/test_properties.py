@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import biconsensus as bc
 from biconsensus.errors import ConvergenceWarning
 from tests.helpers.solver_problems import problem_of, solve
-from tests.helpers.strategies import examples, label_tables, quiet_consensus, same_grouping
+from tests.helpers.strategies import examples, label_tables, paper_consensus, quiet_consensus, same_grouping
 
 QUORUMS = [0.2, 0.5, 0.7]
 seeds = st.integers(0, 2**32 - 1)
@@ -90,10 +90,10 @@ def test_a_pool_split_by_elements_keeps_every_row(table, random):
 @examples(40)
 def test_permutations_keep_planted_groups(planted):
     table, truth, rng = planted
-    plain = bc.find_consensus(table, min_elements=3)
+    plain = paper_consensus(table, min_elements=3)
     assert same_grouping(truth, plain.labels)
     rows, columns = rng.permutation(len(table)), rng.permutation(table.shape[1])
-    other = bc.find_consensus(table[rows][:, columns], min_elements=3)
+    other = paper_consensus(table[rows][:, columns], min_elements=3)
     assert same_grouping(plain.labels[rows], other.labels)
     assert other.objective == plain.objective
 

@@ -17,7 +17,7 @@ from biconsensus.solvers.vote._ballot import Ballot, whole_unit
 from biconsensus.solvers.vote._fixed_point import FixedPoint
 from biconsensus.solvers.vote._sets import Sets, set_of
 from biconsensus.solvers.vote._solver import VoteSolver, heaviest
-from tests.helpers.strategies import label_tables, same_either_way
+from tests.helpers.strategies import label_tables, paper_consensus, same_either_way
 
 HALF = Fraction(1, 2)
 
@@ -211,9 +211,9 @@ def test_batches_cover_everything_once(monkeypatch):
 def test_many_candidates_in_small_batches_give_the_same(monkeypatch):
     rng = np.random.default_rng(0)
     table = np.where(rng.random((80, 12)) < 0.3, rng.integers(0, 4, (80, 12)), rng.integers(0, 4, (80, 1)))
-    whole = bc.find_consensus(table, min_elements=2)
+    whole = paper_consensus(table, min_elements=2)
     monkeypatch.setattr(vote, "BATCH", 3)
-    again = bc.find_consensus(table, min_elements=2)
+    again = paper_consensus(table, min_elements=2)
     assert np.array_equal(whole.labels, again.labels)
     assert whole.gains.tolist() == again.gains.tolist()
 

@@ -19,7 +19,7 @@ from biconsensus.solvers.vote._fixed_point import mask_of
 from biconsensus.solvers.vote._sets import Sets, set_of
 from biconsensus.solvers.vote._solver import LEADING, VoteSolver, heaviest
 from tests.helpers.solver_problems import HALF, planted, problem_of, solve
-from tests.helpers.strategies import binary_matrices, examples, label_tables, same_either_way
+from tests.helpers.strategies import binary_matrices, examples, label_tables, paper_consensus, same_either_way
 
 
 def pooled(B, **options):
@@ -136,7 +136,7 @@ def test_whether_all_fixed_points_are_looked_at_or_those_near_changes_nothing(mo
     rng = np.random.default_rng(2)
     table = np.where(rng.random((400, 8)) < 0.3, rng.integers(0, 15, (400, 8)), rng.integers(0, 15, (400, 1)))
     found = same_either_way(
-        monkeypatch, vote, "FEW_POINTS", lambda: bc.find_consensus(table, min_elements=2, min_candidates=2)
+        monkeypatch, vote, "FEW_POINTS", lambda: paper_consensus(table, min_elements=2, min_candidates=2)
     )
     assert len(found) >= 15
 
