@@ -25,7 +25,7 @@ from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
-from biconsensus.protocols import Block, Evidence, FloatArray, Solver
+from biconsensus.protocols import Block, Evidence, Solver
 from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
 from biconsensus.quorum._path import PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
@@ -360,13 +360,13 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
     joined = pool if settings.together is None else pool.join(settings.together)
     weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
     # the description length weighs errors against sizes, so its weights must stay as they are
-    power = 0 if settings.stop == "description_length" else unit_power(weights)
-    scaled = np.ldexp(weights, -power)
+    power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
+    problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
+    check_solver_memory(problem, _solver(settings), settings.memory_limit)
     if settings.quorum == "auto":
-        answer = _answer_on_path(joined, scaled, settings, evidence)
+        answer = _answer_on_path(joined, problem, settings, evidence)
     else:
         assert isinstance(settings.quorum, Fraction)
-        problem = PreferenceMatrix.from_pool(joined, scaled)
         found = _blocks_at(problem, settings, settings.quorum)
         answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
     result = assemble(pool, joined, weights, answer, settings.record(answer.quorum, answer.method), power, evidence)
@@ -376,10 +376,11 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
     return result
 
 
-def _answer_on_path(joined: Pool, weights: FloatArray, settings: Search, evidence: Evidence | None) -> Answer:
+def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, evidence: Evidence | None) -> Answer:
     """Choose on the quorum path: so many groups, or what the data says, or what the pool alone says."""
     elements, sources = settings.sizes
-    path = QuorumPath.of(joined, weights, min_elements=elements, min_candidates=sources)
+    names = tuple(source.name for source in joined.sources)
+    path = QuorumPath.of_problem(problem, elements, sources, source_names=names)
     if settings.n_groups is not None:
         greedy = settings.method == "greedy"
         point = _greedy_point(path, settings) if greedy else path.with_n_groups(settings.n_groups)
@@ -445,10 +446,7 @@ def _blocks_at(problem: PreferenceMatrix, settings: Search, quorum: Fraction) ->
 
 def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Extraction:
     """Algorithm 1 with the chosen solver."""
-    assert settings.solver is not None
-    threads = {"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}
-    solver = get_solver(settings.solver, **threads)
-    check_solver_memory(problem, solver, settings.memory_limit)
+    solver = _solver(settings)
     solver.load(problem, quorum)
     elements, sources = settings.sizes
     return bicluster(
@@ -459,6 +457,12 @@ def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Ex
         overlap=settings.overlap,
         stop=str(settings.stop),
     )
+
+
+def _solver(settings: Search) -> Solver:
+    """The solver of Algorithm 1."""
+    assert settings.solver is not None
+    return get_solver(settings.solver, **({"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}))
 
 
 def _why_nothing(pool: Pool, settings: Search, quorum: Fraction) -> str:

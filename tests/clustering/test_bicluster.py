@@ -53,4 +53,4 @@ def test_too_few_columns_warn(planted):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(bc.errors.NoConsensusWarning, match="set min_candidates=2"):
-            bc.BiclusterConsensus().fit(planted[:, :2])
+            bc.BiclusterConsensus(min_candidates=4).fit(planted[:, :2])

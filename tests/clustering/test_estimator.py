@@ -34,11 +34,7 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 @parametrize_with_checks(
-    [
-        bc.ConsensusClustering(
-            [(KMeans(n_init=1), {"n_clusters": [1, 2, 2, 3]})], min_elements=1, min_candidates=1, clean=False
-        )
-    ],
+    [bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": [1, 2, 2, 3]})], min_elements=1, min_candidates=1)],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_the_contract_of_scikit_learn(estimator, check):
@@ -129,10 +125,10 @@ def test_it_works_inside_a_pipeline_and_a_grid_search():
 
 
 def test_clone_keeps_every_parameter_and_nothing_learned():
-    fitted = model(weights="size").fit(X)
+    fitted = model(search=bc.Search(weights="size")).fit(X)
     copy = clone(fitted)
     assert not hasattr(copy, "labels_")
-    assert copy.get_params()["weights"] == "size"
+    assert copy.get_params()["search"] == bc.Search(weights="size")
     np.testing.assert_array_equal(copy.fit(X).labels_, fitted.labels_)
 
 
@@ -151,18 +147,18 @@ def test_estimators_may_be_clusterers_named_pairs_and_functions():
 def test_weights_decide_between_two_camps():
     camps = [lambda points, c=c: (points[:, c] > 4).astype(int) for c in (0, 0, 1, 1)]
     for weights, column in (([9, 9, 1, 1], 0), ([1, 1, 9, 9], 1)):
-        fitted = model(estimators=camps, weights=weights, min_candidates=2, method="greedy").fit(X)
+        fitted = model(estimators=camps, min_candidates=2, search=bc.Search(weights=weights, method="greedy")).fit(X)
         first = np.isin(np.arange(150), fitted.consensus_.biclusters[0].elements)
         side = X[:, column] > 4
         assert (first == side).all() or (first == ~side).all()
     with pytest.raises(InputError, match=r"weights: shape \(2,\); give one for each of the 4 base runs"):
-        model(estimators=camps, weights=[1, 2]).fit(X)
+        model(estimators=camps, search=bc.Search(weights=[1, 2])).fit(X)
 
 
 def test_rows_that_must_be_together_are():
     a, b = np.flatnonzero(TRUTH == 0)[0], np.flatnonzero(TRUTH == 1)[0]
     free = model().fit(X)
-    bound = model(together=[[a, b]]).fit(X)
+    bound = model(search=bc.Search(together=[[a, b]])).fit(X)
     assert free.labels_[a] != free.labels_[b]
     assert bound.labels_[a] == bound.labels_[b]
 
@@ -197,7 +193,7 @@ def test_bad_data_and_bad_estimators_are_named():
 
 
 def test_a_checkpoint_resumes_the_base_runs(tmp_path):
-    first = model(checkpoint=tmp_path).fit(X)
-    again = model(checkpoint=tmp_path).fit(X)
+    first = model(runs=bc.Runs(checkpoint=tmp_path)).fit(X)
+    again = model(runs=bc.Runs(checkpoint=tmp_path)).fit(X)
     np.testing.assert_array_equal(first.labels_, again.labels_)
     assert all(r.seconds == 0 for r in again.results_)

@@ -18,7 +18,6 @@ from biconsensus.engines._dask import find_distributed, is_dask, partitions
 from biconsensus.engines._features import cluster_distributed
 from biconsensus.engines._local import compress_stream
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
-from biconsensus.find import find_consensus
 from biconsensus.pool._pool import Pool
 from biconsensus.sources._clusterers import as_sources
 from tests.helpers.strategies import paper_consensus
@@ -61,7 +60,7 @@ def assert_same(lazy, local):
 @pytest.mark.parametrize("chunks", [(4000, 8), (250, 8), (1111, 3)])
 def test_array_on_a_cluster(client, chunks):
     table, truth = noisy()
-    lazy = find_distributed(da.from_array(table, chunks=chunks), find_consensus, client)
+    lazy = find_distributed(da.from_array(table, chunks=chunks), paper_consensus, client)
     local = paper_consensus(table)
     assert_same(lazy, local)
     assert metrics.ari(truth, lazy.labels.compute()) > 0.95
@@ -71,8 +70,8 @@ def test_array_on_a_cluster(client, chunks):
 def test_options_reach_the_solver(options):
     table, _ = noisy(800)
     assert_same(
-        find_distributed(da.from_array(table, chunks=(100, 8)), find_consensus, **options),
-        find_consensus(table, **options),
+        find_distributed(da.from_array(table, chunks=(100, 8)), lambda pool: paper_consensus(pool, **options)),
+        paper_consensus(table, **options),
     )
 
 
@@ -87,7 +86,7 @@ def test_parquet_partitions_with_text_gaps_and_an_index(client, tmp_path):
         frame[part * 100 : (part + 1) * 100].to_parquet(tmp_path / f"part-{part:02}.parquet")
     read = dd.read_parquet(tmp_path)
     assert read.npartitions == 16
-    lazy, local = find_distributed(read, find_consensus, client), paper_consensus(frame)
+    lazy, local = find_distributed(read, paper_consensus, client), paper_consensus(frame)
     assert_same(lazy, local)
     back = lazy.to_frame().compute()
     assert (back.index == frame.index).all()
@@ -101,10 +100,10 @@ def test_empty_partitions(client):
     frame = dd.from_pandas(pd.DataFrame(table, columns=list("abcdefgh")), npartitions=6)
     some = frame[frame["a"] != 2].repartition(npartitions=6)
     hollow = dd.concat([frame[frame["a"] > 100], some])
-    lazy = find_distributed(hollow, find_consensus, client)
+    lazy = find_distributed(hollow, paper_consensus, client)
     assert_same(lazy, paper_consensus(pd.DataFrame(table[table[:, 0] != 2], columns=list("abcdefgh"))))
     with pytest.raises(InputError, match="0 elements"):
-        find_distributed(frame[frame["a"] > 100], find_consensus, client)
+        find_distributed(frame[frame["a"] > 100], paper_consensus, client)
 
 
 def slowly(block):
@@ -125,7 +124,7 @@ def test_a_killed_worker_does_not_lose_the_job(client):
 
     killer = threading.Thread(target=kill_one)
     killer.start()
-    lazy = find_distributed(blocks, find_consensus, client)
+    lazy = find_distributed(blocks, paper_consensus, client)
     labels = lazy.labels.compute()
     killer.join()
     client.wait_for_workers(2)
@@ -136,7 +135,7 @@ def test_a_killed_worker_does_not_lose_the_job(client):
 
 def test_a_worker_killed_between_search_and_labels(client):
     table, _ = noisy(800)
-    lazy = find_distributed(da.from_array(table, chunks=(100, 8)), find_consensus, client)
+    lazy = find_distributed(da.from_array(table, chunks=(100, 8)), paper_consensus, client)
     client.wait_for_workers(2)
     os.kill(min(info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()), signal.SIGKILL)
     assert (lazy.labels.compute() == paper_consensus(table).labels).all()
@@ -146,7 +145,7 @@ def test_gathered_consensus_is_the_local_one(tmp_path):
     from biconsensus.result._consensus import Consensus
 
     table, _ = noisy(500)
-    lazy = find_distributed(da.from_array(table, chunks=(60, 8)), find_consensus)
+    lazy = find_distributed(da.from_array(table, chunks=(60, 8)), paper_consensus)
     local = paper_consensus(table)
     assert isinstance(lazy, Consensus)
     assert (lazy.gather().labels == local.labels).all()
@@ -194,13 +193,11 @@ def test_features_are_clustered_and_stitched(client, strategy):
     found, results = cluster_distributed(
         da.from_array(X, chunks=(150, 2)),
         runs,
-        find_consensus,
+        lambda pool: bc.find_consensus(pool, quorum=0.3),
         client,
         strategy=strategy,
         n_sample=300,
         random_state=0,
-        quorum=0.3,
-        unassigned="nearest",
     )
     assert metrics.ari(truth, found.labels.compute()) > 0.98
     assert len(found) == 3
@@ -212,7 +209,7 @@ def test_sample_does_not_depend_on_the_partitions():
     X, _ = blobs()
     runs = as_sources([(KMeans(n_init=3), {"n_clusters": [3, 4, 5, 6]})])
     answers = [
-        cluster_distributed(da.from_array(X, chunks=(n, 2)), runs, find_consensus, n_sample=200, random_state=3)[0]
+        cluster_distributed(da.from_array(X, chunks=(n, 2)), runs, paper_consensus, n_sample=200, random_state=3)[0]
         for n in (900, 128)
     ]
     assert (answers[0].labels.compute() == answers[1].labels.compute()).all()
@@ -237,10 +234,10 @@ def test_bad_input_is_named():
     with pytest.raises(InputError, match="2 dimensions"):
         partitions(da.zeros(3))
     with pytest.raises(UnknownNameError, match="Valid names: chunks, sample"):
-        cluster_distributed(da.zeros((3, 2)), [], find_consensus, strategy="samples")
+        cluster_distributed(da.zeros((3, 2)), [], paper_consensus, strategy="samples")
     with pytest.raises(InputError, match="NaN"):
-        cluster_distributed(da.from_array(np.array([[0.0], [np.nan]])), [], find_consensus)
-    with pytest.raises(InputError, match="together="):
-        find_distributed(da.zeros((20, 4), dtype=int), find_consensus, together=[[0, 1]])
+        cluster_distributed(da.from_array(np.array([[0.0], [np.nan]])), [], paper_consensus)
+    with pytest.raises(InputError, match="together names elements"):
+        bc.find_consensus(da.zeros((20, 4), dtype=int), together=[[0, 1]])
     assert not is_dask([[0]])
     assert is_dask(da.zeros(3))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from biconsensus.report._path import next_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,20 +57,6 @@ def test_headline_counts() -> None:
     labels = np.repeat([0, 1, -1], [10, 8, 3])
     consensus = paper_consensus([labels] * 4)
     assert headline(consensus).startswith("2 groups in 21 elements; 3 (14.3%) are in no group. On average 100%")
-
-
-def test_path_shows_what_was_too_small() -> None:
-    labels = np.repeat([0, 1, 2, 3], [12, 9, 5, 3])
-    consensus = paper_consensus([labels] * 4)
-    assert len(consensus) == 2
-    following, _ = next_blocks(consensus)
-    assert [(row["elements"], row["sources"]) for row in following] == [(5, 4), (3, 4)]
-
-
-def test_path_says_when_nothing_is_left() -> None:
-    following, remark = next_blocks(paper_consensus([np.repeat([0, 1], 10)] * 4))
-    assert following == []
-    assert "did not matter" in remark
 
 
 def test_remarks_flag_what_the_pool_has() -> None:

@@ -10,9 +10,8 @@ from tests.helpers.strategies import paper_consensus
 def hundred(quorum, weights=None, **options):
     """Consensus of 100 equal partitions into two groups, and new elements that the first k of them hold."""
     labels = np.repeat([0, 1], [12, 8])
-    c = bc.find_consensus(
-        bc.Pool.from_labels([labels] * 100, weights=weights), min_elements=1, quorum=quorum, **options
-    )
+    pool = bc.Pool.from_labels([labels] * 100, weights=weights)
+    c = paper_consensus(pool, min_elements=1, quorum=quorum, **options)
     new = np.where(np.arange(100)[:, None] < [28, 29, 30, 100], 0, 7)
     return c, new
 

@@ -75,7 +75,7 @@ def estimators():
     t = rng.random(40)
     crossing = np.column_stack([t, np.where(np.arange(40) % 2, t, 1 - t)]) + rng.normal(0, 0.003, (40, 2))
     return {
-        "clustering": digest(bc.ConsensusClustering(base, random_state=1, progress=False).fit(X).labels_),
+        "clustering": digest(bc.ConsensusClustering(base, random_state=1).fit(X).labels_),
         "communities": [
             digest(result.labels) for result in bc.ConsensusCommunities(random_state=1).fit(unclear).results_
         ],

@@ -34,13 +34,13 @@ MATRIX = bc.Pool.from_labels(TABLE).to_matrix().toarray()
 
 
 def labels_of(*args, **options):
-    return bc.find_consensus(*args, **options).labels.tolist()
+    return paper_consensus(*args, **options).labels.tolist()
 
 
 def no_group(match, *args, **options):
     """All -1 with a warning."""
     with pytest.warns(bc.errors.NoConsensusWarning, match=match):
-        c = bc.find_consensus(*args, **options)
+        c = paper_consensus(*args, **options)
     assert len(c) == 0
     assert (c.labels == -1).all()
     assert c.membership.shape == (c.labels.size, 0)
@@ -247,7 +247,8 @@ FAR = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 10, axis=0) + np.random.de
 
 
 def clustered(*estimators, **options):
-    return bc.ConsensusClustering(list(estimators), random_state=0, progress=False, **options)
+    how = {name: options.pop(name) for name in ("time_limit", "checkpoint") if name in options}
+    return bc.ConsensusClustering(list(estimators), random_state=0, runs=bc.Runs(progress=False, **how), **options)
 
 
 def fails(X):

@@ -266,7 +266,7 @@ def test_every_method_and_quorum_takes_extreme_weights(method, quorum, weight):
 
 
 def test_tiny_weights_beside_huge_ones_do_not_vanish_from_the_result():
-    c = consensus(BINARY, np.repeat([1e-300, 1e300], 6))
+    c = consensus(BINARY, np.repeat([1e-300, 1e300], 6), quorum=0.5)
     assert c.labels.tolist() == [1] * 10 + [0] * 10
     assert c.gains.tolist() == pytest.approx([3e301, 3e-299])
     assert c.behind.toarray().max(axis=0).tolist() == pytest.approx([1e300, 1e-300], rel=1e-12)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from tests.helpers.strategies import paper_consensus
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,7 +27,7 @@ def test_code_of_the_page(tmp_path, monkeypatch):
     local, spread = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "scale.md").read_text(), re.DOTALL)[:2]
     names = {"bc": bc, "client": None}
     exec(local, names)
-    labels = paper_consensus(table).labels
+    labels = bc.find_consensus(table).labels
     assert (names["consensus"].labels == labels).all()
     assert parquet.read_table("groups.parquet")["label"].to_pylist() == labels.tolist()
     assert parquet.read_table("groups.parquet")["id"].to_pylist() == list(range(300))

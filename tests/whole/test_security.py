@@ -34,7 +34,7 @@ from sklearn.cluster import KMeans
 X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 12, axis=0) + np.random.default_rng(0).random((36, 2))
 t = np.arange(30.0)
 base = [KMeans(3, n_init=1)] * 4
-model = bc.ConsensusClustering(base, random_state=0, n_jobs=2, progress=False).fit(X)
+model = bc.ConsensusClustering(base, random_state=0, n_jobs=2).fit(X)
 bc.ConsensusCommunities("louvain", random_state=0).fit(np.kron(np.eye(3), np.ones((8, 8))) - np.eye(24))
 bc.MultiModelFitter("line", 0.1, n_samples=200, random_state=0).fit(np.column_stack([t, t % 2]))
 model.consensus_.save("saved.bic")
@@ -65,7 +65,7 @@ def test_the_watch_sees_a_socket(tmp_path):
 
 RUNS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
 READS_CODE = ("pickle.", "marshal.", "shelve.", "joblib.load")
-OWN_FILES = {"sources/workers.py"}
+OWN_FILES = {"sources/_workers.py"}
 """Reads memory maps that its own run wrote to its own temporary folder a moment before."""
 
 

@@ -115,13 +115,26 @@ class QuorumPath:
         -----
         Each place starts from the answer of the one before and from the most frequent rows.
         """
-        scorer = PathScorer.of(PreferenceMatrix.from_pool(pool, weights))
+        names = tuple(source.name for source in pool.sources)
+        problem = PreferenceMatrix.from_pool(pool, weights)
+        return cls.of_problem(problem, min_elements, min_candidates, quorums, names)
+
+    @classmethod
+    def of_problem(
+        cls,
+        problem: PreferenceMatrix,
+        min_elements: int,
+        min_candidates: int,
+        quorums: tuple[Fraction, ...] = QUORUMS,
+        source_names: tuple[str, ...] = (),
+    ) -> QuorumPath:
+        """The same for a pool that is a preference matrix already."""
+        scorer = PathScorer.of(problem)
         sizes = min_elements, min_candidates
         points: list[PathPoint] = []
         for quorum in quorums:
             points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
-        names = tuple(source.name for source in pool.sources)
-        return cls(scorer, tuple(points), min_elements, min_candidates, names)
+        return cls(scorer, tuple(points), min_elements, min_candidates, source_names)
 
     @cached_property
     def weights(self) -> Fit:

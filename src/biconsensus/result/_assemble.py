@@ -101,12 +101,17 @@ def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:
     return replace(result, significance=significance, settings={**result.settings, "evidence": evidence.kind})
 
 
-def unit_power(weights: FloatArray) -> int:
-    """Power of two that brings extreme weights near 1, so that products stay finite; 0 for ordinary ones."""
+def unit_power(weights: FloatArray, keep_smallest: bool = True) -> int:
+    """Power of two that brings extreme weights near 1, so that products stay finite; 0 for ordinary ones.
+
+    Where weights differ by hundreds of orders of magnitude, either the smallest must not vanish, or squares of the
+    largest must stay finite.
+    """
     top = float(weights.max(initial=0.0))
     if top == 0 or UNSCALED_WEIGHTS[0] <= top <= UNSCALED_WEIGHTS[1]:
         return 0
-    # the smallest weight must not vanish where weights differ by hundreds of orders of magnitude
+    if not keep_smallest:
+        return int(np.frexp(top)[1])
     most = int(np.frexp(weights[weights > 0].min())[1]) - np.finfo(np.float64).minexp
     return min(int(np.frexp(top)[1]), most)
 

@@ -1,0 +1,140 @@
+"""One table of settings for the function, the estimators and the commands: same defaults, same answers, same errors."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+from biconsensus.cli import run
+from biconsensus.errors import BiconsensusError, BiconsensusWarning
+from biconsensus.find import Search, fewest_sources, smallest_group, solve
+
+QUORUMS = (None, "auto", 0.5, 0.3)
+N_GROUPS = (None, 3)
+METHODS = (None, "greedy", "joint")
+OVERLAPS = (False, True)
+SIZES = ((None, None), (3, 2))
+TABLE = list(itertools.product(QUORUMS, N_GROUPS, METHODS, OVERLAPS, SIZES))
+
+
+def settings_of(quorum: Any, n_groups: Any, method: Any, overlap: bool, sizes: Any) -> dict[str, Any]:
+    """One line of the table, without what was not given."""
+    names = ("quorum", "n_groups", "method", "overlap", "min_elements", "min_candidates")
+    values = (quorum, n_groups, method, overlap or None, *sizes)
+    return {name: value for name, value in zip(names, values) if value is not None}
+
+
+@pytest.fixture(scope="module")
+def labels() -> np.ndarray:
+    """(60, 8) noisy groupings: three groups, coarse and fine, and one source that sees everything as one."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat([0, 1, 2], [26, 20, 14])
+    columns = [np.where(rng.random(60) < 0.12, rng.integers(3, size=60), truth) for _ in range(5)]
+    return np.stack([*columns, truth // 2, 2 * truth + rng.integers(2, size=60), np.zeros(60, int)], axis=1)
+
+
+@pytest.fixture(scope="module")
+def csv(labels: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same as a file."""
+    path = tmp_path_factory.mktemp("settings") / "labels.csv"
+    head = ",".join(f"run{k}" for k in range(labels.shape[1]))
+    np.savetxt(path, labels, fmt="%d", delimiter=",", header=head, comments="")
+    return path
+
+
+def outcome(call: Any) -> Any:
+    """Labels of an answer, or the words of the error."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BiconsensusWarning)
+            return np.asarray(call()).tolist()
+    except BiconsensusError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@pytest.mark.parametrize("line", TABLE, ids=lambda line: "-".join(str(part) for part in line))
+def test_the_same_settings_give_the_same_answer_everywhere(
+    line: Any, labels: np.ndarray, csv: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_of(*line)
+    pool = bc.Pool.from_labels(labels, names=[f"run{k}" for k in range(8)])
+    wanted = outcome(lambda: bc.find_consensus(pool, **settings).labels)
+    assert outcome(lambda: solve(pool, Search(**settings)).labels) == wanted
+    search = Search(**settings)
+    assert outcome(lambda: bc.ConsensusClustering(search=search).fit_labels(pool).labels_) == wanted
+    own = {name: settings[name] for name in settings.keys() & {"quorum", "n_groups", "min_elements", "min_candidates"}}
+    rest = Search(**{name: value for name, value in settings.items() if name not in own})
+    assert outcome(lambda: bc.ConsensusClustering(search=rest, **own).fit_labels(pool).labels_) == wanted
+    assert outcome(lambda: bc.BiclusterConsensus(**settings).fit(pool.to_matrix()).labels_) == outcome(
+        lambda: bc.find_consensus(bc.Pool.from_matrix(pool.to_matrix()), **settings).labels
+    )
+    names = {"n_groups": "--groups", "min_elements": "--min-elements", "min_candidates": "--min-candidates"}
+    words = [
+        word
+        for name, value in settings.items()
+        for word in (["--overlap"] if name == "overlap" else [names.get(name, f"--{name}"), str(value)])
+    ]
+    out = tmp_path / "groups.csv"
+    code = run(["merge", str(csv), *words, "--out", str(out), "--json"])
+    said = capsys.readouterr()
+    if isinstance(wanted, str):
+        assert code == 2
+        assert wanted.partition(": ")[2] in said.err.replace("\n", " ")
+    else:
+        assert code == 0
+        found = np.loadtxt(out, delimiter=",", skiprows=1)[:, 1].astype(int).tolist()
+        assert found == wanted
+        assert (
+            json.loads(said.out)["settings"]["min_elements"]
+            == bc.find_consensus(pool, **settings).settings["min_elements"]
+        )
+
+
+def test_contradictions_are_the_errors_of_the_table() -> None:
+    refused = [settings_of(*line) for line in TABLE if isinstance(outcome(Search(**settings_of(*line)).checked), str)]
+    assert all(
+        ("n_groups" in settings and not isinstance(settings.get("quorum", "auto"), str))
+        or (settings.get("overlap") and settings.get("method") == "joint")
+        for settings in refused
+    )
+    assert len(refused) == 36  # of 96: a quarter, a sixth, and not twice what is both
+
+
+@pytest.mark.parametrize(
+    ("groupings", "size", "sources"),
+    [
+        ([[0] * 4 + [1] * 4] * 3, 4, 2),
+        ([[0] * 4 + [1] * 4] * 2, 4, 2),
+        ([[0] * 4 + [1] * 4], 4, 1),
+        ([[0] * 40 + [1] * 40] * 20, 7, 4),
+        ([list(range(80))] + [[0] * 40 + [1] * 40] * 2, 7, 2),
+        ([[0, 0, 1, 1]] * 6, 2, 3),
+    ],
+)
+def test_minimum_sizes_follow_the_input(groupings: Any, size: int, sources: int) -> None:
+    pool = bc.Pool.from_labels(groupings)
+    assert (smallest_group(pool), fewest_sources(pool)) == (size, sources)
+
+
+def test_a_setting_given_twice_with_two_values_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"quorum: received 0\.9 as a parameter and 0\.5 in search; give it once"):
+        bc.ConsensusClustering(quorum=0.9, search=Search(quorum=0.5)).fit_labels([[0, 0, 1, 1]])
+    same = bc.ConsensusClustering(quorum=0.5, search=Search(quorum=0.5)).fit_labels([[0, 0, 1, 1]] * 2)
+    assert same.labels_.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("estimator", [bc.ConsensusClustering, bc.ConsensusCommunities, bc.MultiModelFitter])
+def test_no_estimator_has_more_than_ten_parameters(estimator: type) -> None:
+    assert len(estimator().get_params()) <= 10
+
+
+def test_names_of_other_libraries_are_pointed_to() -> None:
+    with pytest.raises(TypeError, match="no parameter 'n_clusters'; what you look for is n_groups"):
+        bc.ConsensusClustering(n_clusters=3)
