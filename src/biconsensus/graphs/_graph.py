@@ -34,7 +34,7 @@ class Graph:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> graph = read_graph([("a", "b"), ("b", "c"), ("a", "b")])
     >>> graph.names, graph.n_edges
     (['a', 'b', 'c'], 2)
@@ -113,7 +113,7 @@ def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hash
     Examples
     --------
     >>> import numpy as np
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> read_graph(np.array([[0, 1], [1, 0]]), nodes=["left", "right"]).n_edges
     1
     """
