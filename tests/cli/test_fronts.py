@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-import biconsensus.pool.io
+from biconsensus.pool.io import write_table
 
 
 def test_merge_writes_ids_groups_and_backing(call: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_large_tables_are_read_piece_by_piece(
     if ending == "npy":
         np.save(path, np.stack([truth] * 5, axis=1))
     else:
-        bc.io.write_table(path, {f"run{k}": truth for k in range(5)}, ids=[f"e{i}" for i in range(120)])
+        write_table(path, {f"run{k}": truth for k in range(5)}, ids=[f"e{i}" for i in range(120)])
     whole = json.loads(here("merge", path, "--quorum", "0.5", "--json", "--out", "whole.csv").stdout)
     monkeypatch.setattr("biconsensus.cli._tables.STREAMED", 100)
     monkeypatch.setattr("biconsensus.cli._tables.label_table", None)
