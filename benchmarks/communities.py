@@ -27,7 +27,8 @@ import biconsensus as bc
 from biconsensus.baselines import get_baseline
 from biconsensus.communities._estimator import SEARCH
 from biconsensus.communities._search import agree
-from biconsensus.graphs._graph import Graph, read_graph
+from biconsensus.graphs import read_graph
+from biconsensus.graphs._graph import Graph
 from biconsensus.graphs._lfr import lfr_network
 from biconsensus.metrics import noise_as_singletons
 from biconsensus.sources.networks import get_algorithm

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import biconsensus as bc
 from biconsensus.datasets import load_jlinkage, load_network, load_self_tuning, load_uci
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from biconsensus.models._line import LineModel
 from biconsensus.significance._models import log_binomial_tail
 from biconsensus.sources._sampling import SamplingLaw, draw_samples

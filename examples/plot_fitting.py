@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import biconsensus as bc
-from biconsensus.fitting._estimator import propose_threshold
+from biconsensus.fitting import propose_threshold
 from biconsensus.models import get_model
 
 # %%

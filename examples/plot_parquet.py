@@ -20,8 +20,7 @@ from matplotlib import pyplot as plt
 from pyarrow import parquet
 
 import biconsensus as bc
-from biconsensus.engines._local import pool_from_stream
-from biconsensus.engines._output import write_labels
+from biconsensus.engines import pool_from_stream, write_labels
 
 folder = Path(tempfile.mkdtemp())
 (folder / "labels").mkdir()

@@ -12,6 +12,8 @@ from biconsensus.clustering._estimator import ConsensusClustering
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, UnknownNameError
 from biconsensus.result._consensus import Consensus
 
+__all__ = ["consensus"]
+
 
 def consensus(
     adata: Any,
@@ -73,14 +75,14 @@ def consensus(
         _check_columns(adata, labels)
         model.fit_labels(adata.obs[list(labels)])
     else:
-        model.fit(representation(adata, use_rep))
+        model.fit(_representation(adata, use_rep))
     target.obs[key_added] = pd.Categorical([str(label) for label in model.labels_], categories=_names(model.consensus_))
     target.obs[f"{key_added}_backing"] = model.backing_
     target.uns[key_added] = _record(model, use_rep, labels)
     return target if copy else None
 
 
-def representation(adata: Any, use_rep: str | None) -> Any:
+def _representation(adata: Any, use_rep: str | None) -> Any:
     """What is clustered: a dense (observations, features) array.
 
     Parameters
@@ -97,7 +99,7 @@ def representation(adata: Any, use_rep: str | None) -> Any:
     Examples
     --------
     >>> import anndata, numpy as np
-    >>> representation(anndata.AnnData(np.ones((3, 2), dtype="float32")), None).shape
+    >>> _representation(anndata.AnnData(np.ones((3, 2), dtype="float32")), None).shape
     (3, 2)
     """
     if use_rep is None:

@@ -22,6 +22,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+__all__ = [
+    "BiconsensusError",
+    "BiconsensusWarning",
+    "ConvergenceWarning",
+    "FileFormatError",
+    "InputError",
+    "InputTypeError",
+    "MissingDependencyError",
+    "NoConsensusWarning",
+    "PoolWarning",
+    "SourceError",
+    "TooLargeError",
+    "UnknownNameError",
+]
+
 
 class BiconsensusError(Exception):
     """Base of every error that the library raises on purpose."""

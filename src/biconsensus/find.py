@@ -32,6 +32,8 @@ from biconsensus.result._assemble import Answer, assemble, unit_power
 from biconsensus.result._consensus import Consensus
 from biconsensus.solvers import check_solver_memory, get_solver
 
+__all__ = ["Search", "find_consensus", "solve"]
+
 logger = logging.getLogger("biconsensus")
 
 METHODS = ("auto", "greedy", "joint")

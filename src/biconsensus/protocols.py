@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from biconsensus.matrix._matrix import PreferenceMatrix
     from biconsensus.pool._pool import Pool
 
+__all__ = ["Block", "BoolArray", "Evidence", "FloatArray", "IntArray", "Model", "Solver", "Source", "WeightRule"]
+
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_iris
 
 import biconsensus as bc
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from biconsensus.sources.networks import get_algorithm
 from tests.helpers.k_means_runs import runs
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-import biconsensus.pool.io
 from biconsensus.pool.io import write_table
 
 

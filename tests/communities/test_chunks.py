@@ -14,7 +14,7 @@ from biconsensus.communities._chunks import chunks_of
 from biconsensus.errors import (
     InputError,
 )
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from tests.helpers.planted_networks import planted
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from biconsensus.communities._graph import place_with_neighbours
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from tests.helpers.planted_networks import planted
 
 

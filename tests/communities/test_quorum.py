@@ -7,7 +7,7 @@ import pytest
 
 import biconsensus as bc
 from biconsensus.communities._quorum import likeliest_quorum, likelihood
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
 from biconsensus.sources.networks import get_algorithm
 

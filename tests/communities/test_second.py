@@ -8,7 +8,7 @@ import pytest
 
 import biconsensus as bc
 from biconsensus.communities._second import weighed_by_pool
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
 
 

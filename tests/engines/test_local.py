@@ -7,21 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biconsensus.engines import _numbering as numbering
 from biconsensus.engines._chunks import is_streamed, open_chunks
 from biconsensus.engines._compressed import merge_compressed
-from biconsensus.engines._local import compress_stream, group_columns, pool_from_stream
+from biconsensus.engines._local import compress_stream, pool_from_stream
 from biconsensus.errors import FileFormatError, InputError, InputTypeError, UnknownNameError
+from biconsensus.pool import _rows as rows_module
 from biconsensus.pool._pool import Pool
+from tests.helpers.noisy_tables import noisy
 from tests.helpers.strategies import examples
-
-
-def noisy(m=3000, c=6, k=5, seed=0, dtype=np.int16):
-    """A table of c noisy copies of one partition."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, k, m)
-    table = np.where(rng.random((m, c)) < 0.1, rng.integers(-1, k, (m, c)), truth[:, None])
-    return table.astype(dtype)
 
 
 def same_pool(a, b):
@@ -42,35 +35,8 @@ def same_pool(a, b):
 @pytest.fixture
 def small_segments(monkeypatch):
     """Segments and blocks so small that a small table has many of them."""
-    monkeypatch.setattr(numbering, "SEGMENT", 97)
-    monkeypatch.setattr(numbering, "BLOCK_BYTES", 800)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2, 5])
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_group_columns_against_numpy(small_segments, n_jobs, dtype, order):
-    table = np.asarray(np.abs(noisy(dtype=np.int16)).astype(dtype), order=order)
-    first, groups = group_columns([table[:, k] for k in range(table.shape[1])], n_jobs)
-    _, where, inverse = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    assert (first == np.sort(where)).all()
-    assert (where[inverse.ravel()] == first[groups]).all()
-
-
-def test_columns_of_different_types_and_odd_widths(small_segments):
-    table = noisy(c=7)
-    columns = [
-        table[:, k].astype(t) for k, t in enumerate([np.int8, np.int64, np.int16, np.int32, np.int8, np.int64, np.int8])
-    ]
-    assert (group_columns(columns, 2)[1] == group_columns([table[:, k] for k in range(7)], 1)[1]).all()
-
-
-def test_read_only_and_reversed_columns(small_segments):
-    table = noisy()
-    table.flags.writeable = False
-    expected = group_columns([table[:, k].copy() for k in range(6)], 1)[1]
-    assert (group_columns([table[:, k] for k in range(6)], 2)[1] == expected).all()
-    assert (group_columns([table[:, k] for k in range(5, -1, -1)], 2)[1] == expected).all()
+    monkeypatch.setattr(rows_module, "SEGMENT", 97)
+    monkeypatch.setattr(rows_module, "BLOCK_BYTES", 800)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -131,8 +97,6 @@ def test_places_of_the_rows_of_a_part():
 
 
 # -- files and frames -----------------------------------------------------------------------------------------------
-
-
 def frames(table):
     import pandas as pd
     import polars as pl

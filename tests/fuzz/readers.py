@@ -30,7 +30,7 @@ ENDINGS = {
 def read(target: str, content: bytes, folder: Path) -> None:
     """Read one input: its first byte chooses the ending of the file, the rest is the file."""
     from biconsensus.errors import BiconsensusError
-    from biconsensus.graphs._graph import read_graph
+    from biconsensus.graphs import read_graph
     from biconsensus.pool._pool import Pool
     from biconsensus.pool.io import read_labels, read_points
     from biconsensus.result._consensus import Consensus

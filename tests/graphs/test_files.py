@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import networkx as nx
@@ -10,11 +9,9 @@ import numpy as np
 import pytest
 
 from biconsensus.errors import FileFormatError, InputError
+from biconsensus.graphs import read_graph
 from biconsensus.graphs._files import read_graph_file
-from biconsensus.graphs._graph import read_graph
 from tests.helpers.weighted_graph import EXPECTED, weighted
-
-NETWORKS = Path(os.environ.get("BICONSENSUS_DATA", Path(__file__).parents[2] / "shared" / "data")) / "networks"
 
 
 def test_files_give_back_what_was_written(tmp_path):
@@ -62,11 +59,10 @@ def test_missing_file():
         read_graph_file(Path("nowhere.gml"))
 
 
-@pytest.mark.skipif(not NETWORKS.is_dir(), reason="data not here")
 @pytest.mark.parametrize(
     ("name", "nodes", "edges"),
     [("football", 115, 613), ("polbooks", 105, 441), ("karate_club", 34, 78), ("lesmis", 77, 254)],
 )
-def test_the_published_networks(name, nodes, edges):
-    graph = read_graph(NETWORKS / f"{name}.gml")
+def test_the_published_networks(data, name, nodes, edges):
+    graph = read_graph(data / "networks" / f"{name}.gml")
     assert (graph.n_nodes, graph.n_edges) == (nodes, edges)

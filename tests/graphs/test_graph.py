@@ -6,7 +6,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.graphs._graph import read_graph, union_nodes
+from biconsensus.graphs import read_graph
+from biconsensus.graphs._graph import union_nodes
 from tests.helpers.weighted_graph import EDGES, EXPECTED, weighted
 
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biconsensus import datasets
-
-
-def _present() -> bool:
-    try:
-        return datasets.data_dir().is_dir()
-    except FileNotFoundError:
-        return False
-
-
-needs_data = pytest.mark.skipif(not _present(), reason="BICONSENSUS_DATA names no folder")
+needs_data = pytest.mark.usefixtures("data")
 
 
 def sizes(labels):

@@ -64,10 +64,10 @@ def test_shell_scripts_parse_and_may_run(script: str) -> None:
     assert (ROOT / script).stat().st_mode & 0o100
 
 
-def test_ci_calls_make_test_and_requires_everything() -> None:
+def test_ci_checks_and_tests_and_requires_everything() -> None:
     text = (ROOT / ".ci" / "run").read_text()
     assert "export BICONSENSUS_REQUIRE_ALL=1" in text
-    assert text.rstrip().endswith("make test")
+    assert text.rstrip().endswith("make check\nmake test")
 
 
 def test_skips_become_failures_where_everything_is_required(tmp_path: Path) -> None:

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
+from biconsensus._lazy import lazy_names
 from biconsensus.errors import UnknownNameError
 
 CONSENSUS = {
@@ -61,19 +60,11 @@ def get_baseline(name: str) -> Callable[..., Any]:
     return found
 
 
-def __getattr__(name: str) -> Any:
-    """Let ``baselines.snmf(pool, 3)`` work without importing everything."""
-    if name in CONSENSUS:
-        return get_baseline(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ = ["CONSENSUS", "fitting", "get_baseline", *CONSENSUS]
 
-
-class _Baselines(ModuleType):
-    """This package: importing ``baselines.snmf``, the file, must not hide `snmf`, the function."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in CONSENSUS and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Baselines
+# ``baselines.snmf(pool, 3)`` works without importing everything
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {name: place.partition(":")[0] for name, place in CONSENSUS.items()}
+    | {"CONSENSUS": __name__, "fitting": None, "get_baseline": __name__},
+)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs._read import read_graph
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, IntArray
 from biconsensus.sources.networks._algorithm import need, relabel

@@ -15,7 +15,8 @@ from biconsensus.baselines._consensus_network import (
     thresholded,
 )
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import Graph, read_graph
+from biconsensus.graphs._graph import Graph
+from biconsensus.graphs._read import read_graph
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import relabel

@@ -5,6 +5,6 @@ Exit codes: 0 done, 2 wrong usage or input, 130 interrupted.
 
 from __future__ import annotations
 
-from biconsensus.cli._running import main, run
+from biconsensus.cli._main import main, run
 
 __all__ = ["main", "run"]

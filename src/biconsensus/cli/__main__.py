@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from biconsensus.cli._running import main
+from biconsensus.cli._main import main
 
 if __name__ == "__main__":
     main()

@@ -10,7 +10,6 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._output import Output
-from biconsensus.cli._side import add_side_commands
 
 app = typer.Typer(
     name="biconsensus",
@@ -168,4 +167,51 @@ def fit(
     run_fit(output, points, id_column, truth, settings)
 
 
-add_side_commands(app)
+@app.command()
+def demo(
+    out: opt.Folder = Path("demo-output"),
+    seed: opt.Seed = 0,
+    quiet: opt.Quiet = False,
+) -> None:
+    """One small consensus for each front, with reports."""
+    from biconsensus.cli._demo import run_demo
+
+    run_demo(out, seed=seed, quiet=quiet)
+
+
+@app.command(epilog="Example: `biconsensus inspect result.bic --report page.html`")
+def inspect(
+    result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
+    out: opt.Out = None,
+    report: opt.Report = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Show a result that was kept."""
+    from biconsensus.cli._fronts import run_inspect
+
+    run_inspect(Output("inspect", result, out, report, None, as_json, quiet), result)
+
+
+@app.command()
+def models() -> None:
+    """List the models that `fit` knows."""
+    from biconsensus.cli._listing import show_models
+
+    show_models()
+
+
+@app.command()
+def solvers() -> None:
+    """List the solvers of the rank-one problem."""
+    from biconsensus.cli._listing import show_solvers
+
+    show_solvers()
+
+
+@app.command()
+def algorithms() -> None:
+    """List the base algorithms for communities and for clusters."""
+    from biconsensus.cli._listing import show_algorithms
+
+    show_algorithms()

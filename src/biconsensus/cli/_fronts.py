@@ -58,7 +58,7 @@ def run_communities(
 ) -> None:
     """Consensus communities of a network."""
     from biconsensus import ConsensusCommunities
-    from biconsensus.graphs._graph import read_graph
+    from biconsensus.graphs._read import read_graph
 
     graph = read_graph(path)
     estimator = ConsensusCommunities(

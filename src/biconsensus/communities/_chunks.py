@@ -33,7 +33,7 @@ def chunks_of(graph: Graph, n_chunks: int, overlap: float) -> list[IntArray]:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> path = read_graph([(i, i + 1) for i in range(7)])
     >>> [chunk.tolist() for chunk in chunks_of(path, 2, overlap=0.5)]
     [[2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5]]

@@ -19,7 +19,8 @@ from biconsensus.communities._runs import n_second_runs, second_settings, settin
 from biconsensus.communities._search import agree
 from biconsensus.communities._second import weighed_by_pool
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import Graph, read_graph, sum_of_graphs, union_nodes
+from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
+from biconsensus.graphs._read import read_graph
 from biconsensus.sources._running import NamedSource, SourceResult, child_seeds, run_sources
 
 UNASSIGNED = ("leave", "nearest", "neighbours")
@@ -154,7 +155,7 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         graph : networkx or igraph graph, (m, m) adjacency, edge list, or path
-            See `biconsensus.graphs._graph.read_graph`.
+            See `biconsensus.graphs.read_graph`.
         y : ignored
             Present for scikit-learn.
         """

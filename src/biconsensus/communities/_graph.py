@@ -31,7 +31,7 @@ def place_with_neighbours(graph: Graph, labels: IntArray) -> IntArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> graph = read_graph([(0, 1), (1, 2), (2, 3)])
     >>> place_with_neighbours(graph, np.array([0, 0, -1, -1])).tolist()
     [0, 0, 0, 0]
@@ -92,7 +92,7 @@ def conductances(graph: Graph, membership: csr_array) -> FloatArray:
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> graph = read_graph([(0, 1), (1, 2), (2, 0), (2, 3)])
     >>> conductances(graph, csr_array(np.array([[1], [1], [1], [0]]))).tolist()
     [1.0]

@@ -42,7 +42,7 @@ def likelihood(graph: Graph, labels: IntArray) -> float:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)])
     >>> round(likelihood(graph, np.array([0, 0, 0, 1, 1, 1])), 3)
     0.693

@@ -37,7 +37,7 @@ def weighed_by_pool(graph: Graph, pool: Pool) -> Graph:
     Examples
     --------
     >>> import biconsensus as bc
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> graph = read_graph([(0, 1), (1, 2)])
     >>> weighed_by_pool(graph, bc.Pool.from_labels([[0, 0, 1], [0, 0, 0]])).adjacency.toarray()[1]
     array([1.   , 0.   , 0.525])

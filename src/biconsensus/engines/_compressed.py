@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.engines._cells import TEXT, Cells, Coder, Layout
-from biconsensus.engines._rows import Numbers, RowIndex
+from biconsensus.engines._coder import TEXT, Coder
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
+from biconsensus.pool._rows import Cells, Layout, Numbers, RowIndex
 from biconsensus.protocols import IntArray
 
 

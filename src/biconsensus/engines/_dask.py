@@ -16,8 +16,8 @@ from biconsensus.engines._compressed import Compressed, merge_compressed
 from biconsensus.engines._counted import counted_pool
 from biconsensus.engines._gathering import DaskConsensus
 from biconsensus.engines._local import compress_stream
-from biconsensus.engines._rows import Numbers
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
+from biconsensus.pool._rows import Numbers
 from biconsensus.result._consensus import Consensus
 
 Piece = tuple[Compressed, Numbers]

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
-from biconsensus.graphs._graph import Graph, from_edge_list, read_graph
-
-__all__ = ["READERS", "read_graph_file"]
+from biconsensus.graphs._graph import Graph, from_edge_list
+from biconsensus.graphs._objects import from_networkx
 
 
 def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
@@ -65,7 +64,7 @@ def _read(parse: Callable[[], Any], name: str, form: str, weight: str | None) ->
     except Exception as error:
         # networkx raises many kinds here, from IndexError to XML's ParseError
         raise FileFormatError(f"{name}: cannot be read as {form}: {error}") from error
-    return read_graph(graph, weight=weight)
+    return from_networkx(graph, weight)
 
 
 def _gml(text: str, name: str, weight: str | None) -> Graph:

@@ -66,7 +66,7 @@ def lfr_network(
 
     Examples
     --------
-    >>> from biconsensus.graphs._lfr import lfr_network
+    >>> from biconsensus.graphs import lfr_network
     >>> graph, labels = lfr_network(500, 0.2, 10, random_state=0)
     >>> graph.n_nodes, 2200 < graph.n_edges < 2700
     (500, True)

@@ -32,7 +32,7 @@ def paint(image: MatrixImage) -> FloatArray:
     Examples
     --------
     >>> import biconsensus as bc
-    >>> from biconsensus.plots._matrix import matrix_image
+    >>> from biconsensus.plots import matrix_image
     >>> paint(matrix_image(bc.find_consensus([[0, 1] * 8] * 4))).shape
     (16, 8, 3)
     """

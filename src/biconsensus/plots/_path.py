@@ -51,7 +51,7 @@ def path_ribbons(path: QuorumPath, height: int = 400) -> PathRibbons:
     Examples
     --------
     >>> import biconsensus as bc
-    >>> from biconsensus.quorum._path import QuorumPath
+    >>> from biconsensus.quorum import QuorumPath
     >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
     >>> ribbons = path_ribbons(QuorumPath.of(bc.Pool.from_labels(base), min_elements=2, min_candidates=2), height=16)
     >>> int(ribbons.n_groups.min()), int(ribbons.n_groups.max())
@@ -103,7 +103,7 @@ def quorum_path(path: QuorumPath, *, ax: Any = None) -> Any:
     Examples
     --------
     >>> import biconsensus as bc
-    >>> from biconsensus.quorum._path import QuorumPath
+    >>> from biconsensus.quorum import QuorumPath
     >>> quorum_path(QuorumPath.of(bc.Pool.from_labels([[0] * 8 + [1] * 8] * 4))).get_xlabel()
     'quorum (groups found)'
     """

@@ -18,8 +18,9 @@ from biconsensus._checks import (
     check_weights,
 )
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.pool._distinct import distinct_rows, group_rows
+from biconsensus.pool._distinct import group_rows
 from biconsensus.pool._labels import UNSEEN, encode
+from biconsensus.pool._rows import distinct_cells
 from biconsensus.protocols import FloatArray, IntArray
 
 
@@ -44,7 +45,7 @@ def from_labels(
     columns, given, index = encode(labels, missing)
     names = _check_names(names, len(columns), "names") or [s.name for s in sources or ()] or given
     check_not_empty(columns[0].cells.size, 1)
-    distinct, inverse = distinct_rows([column.cells for column in columns])
+    distinct, inverse = distinct_cells([column.cells for column in columns])
     codes = np.empty(distinct.shape, np.int32)
     coded = [column.codes(distinct[:, k], codes[:, k]) for k, column in enumerate(columns)]
     widths = [len(groups) for groups in coded]

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array, hstack, vstack
 from biconsensus._checks import check_indices
 from biconsensus.errors import InputError
 from biconsensus.pool._build import joined_sets
-from biconsensus.pool._distinct import group_rows, group_table
+from biconsensus.pool._distinct import group_rows
+from biconsensus.pool._rows import group_columns
 from biconsensus.protocols import IntArray
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _regrouped(pool: Pool) -> Pool:
     if pool.unseen is not None:
         view = group_rows(csr_array(pool.unseen.astype(np.uint8)))[1].astype(np.int64)
     merged = group_rows(pool.rows, view)[1]
-    first, inverse = group_table([merged[pool.inverse]])
+    first, inverse = group_columns([merged[pool.inverse]])
     kept = pool.inverse[first]
     unseen = None if pool.unseen is None else csr_array(pool.unseen[kept])
     return replace(pool, rows=csr_array(pool.rows[kept]), inverse=inverse, unseen=unseen)
@@ -111,7 +112,7 @@ def add(left: Pool, right: Pool) -> Pool:
         raise InputError(f"pools must have the same elements; they have {left.shape[0]} and {right.shape[0]}.")
     if left.ids is not None and right.ids is not None and not np.array_equal(left.ids, right.ids):
         raise InputError("pools must have the same elements in the same order; their ids differ.")
-    first, inverse = group_table([left.inverse, right.inverse])
+    first, inverse = group_columns([left.inverse, right.inverse])
     parts = [(left, left.inverse[first]), (right, right.inverse[first])]
     unseen, view_of = _side_by_side(parts)
     return replace(

@@ -1,13 +1,12 @@
 """Distinct rows: elements that nothing tells apart are kept once, with their number.
 
-Label tables go through `biconsensus.engines`, in one pass without a sort. A sparse row is hashed as the sum of one
+Label tables go through `biconsensus.pool._rows`, in one pass without a sort. A sparse row is hashed as the sum of one
 random 64-bit number for each of its cells (Zobrist hashing), rows are grouped by hash, and every row is then compared
 with the representative of its group. Either way a collision cannot change an answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,21 +53,6 @@ def _smallest_int(size: int) -> type[np.signedinteger[Any]]:
     return np.int32 if size < 2**31 else np.int64
 
 
-def group_table(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, NDArray[Any]]:
-    """Group the rows of a table of integer columns exactly.
-
-    Returns
-    -------
-    first : (r,) int array
-        A row of each group: its first, in order of appearance.
-    groups : (m,) int array
-        The group of each row.
-    """
-    from biconsensus.engines._local import group_columns
-
-    return group_columns(columns)
-
-
 def count_numbers(numbers: NDArray[Any], size: int) -> IntArray:
     """(size,) how often each number occurs, some at a time: NumPy counts a copy in 64 bits."""
     counts = np.bincount(numbers[:MANY], minlength=size)
@@ -101,13 +85,6 @@ def row_hashes(matrix: csr_array, keys: UIntArray) -> UIntArray:
             np.cumsum(np.take(keys, matrix.indices[indptr[0] : indptr[-1]]), out=total[1:])
             hashes[start : start + step] = total[indptr[1:] - indptr[0]] - total[indptr[:-1] - indptr[0]]
     return hashes
-
-
-def distinct_rows(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(r, c) distinct rows of a table of integer columns, in order of appearance, and (m,) the one of each row."""
-    from biconsensus.engines._local import distinct_cells
-
-    return distinct_cells(columns)
 
 
 def group_rows(matrix: csr_array, key: IntArray | None = None) -> tuple[IntArray, IntArray]:

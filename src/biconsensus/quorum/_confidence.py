@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -15,7 +16,9 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._path import point_at
 from biconsensus.quorum._score import PathScorer
-from biconsensus.result._consensus import Consensus
+
+if TYPE_CHECKING:
+    from biconsensus.result._consensus import Consensus
 
 CALIBRATION = 0.05, 0.87
 """Intercept and slope from the share of resamples to that of freshly drawn pools, fitted on five sets of pools."""

@@ -12,6 +12,8 @@ from biconsensus.errors import UnknownNameError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
 
+__all__ = ["SOLVERS", "get_solver", "solver_names"]
+
 DENSE_COPIES = 8
 """Dense (r, q) arrays that the factorisation solvers hold at once, with room to spare."""
 SOLVERS = {
@@ -23,6 +25,7 @@ SOLVERS = {
     "ssvd": "biconsensus.solvers._ssvd:SsvdSolver",
     "exact": "biconsensus.solvers.exact._solver:ExactSolver",
 }
+"""Name of each solver and where it is; imported when asked for."""
 
 
 def solver_names() -> list[str]:

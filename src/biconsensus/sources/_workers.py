@@ -41,7 +41,7 @@ def run_in_processes(
     n_workers = max(1, min(n_workers, len(tasks)))
     with tempfile.TemporaryDirectory() as folder:
         data = _shared(data, Path(folder))
-        pool = _started_pool(n_workers)
+        pool = _started_pool(n_workers, call)
         try:
             while waiting or suspects or flying:
                 alone = not waiting and bool(suspects) and not flying
@@ -74,22 +74,20 @@ def run_in_processes(
                     flying.clear()
                     pool.shutdown(kill_workers=True)
                     if waiting or suspects:
-                        pool = _started_pool(min(n_workers, max(1, len(waiting))))
+                        pool = _started_pool(min(n_workers, max(1, len(waiting))), call)
         finally:
             pool.shutdown(kill_workers=True)
 
 
-def _started_pool(n_workers: int) -> Any:
+def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
     """Processes that have done their imports, which do not count against the time limit."""
     pool = ProcessPoolExecutor(max_workers=n_workers)
-    wait([pool.submit(_import_runner, 0.05) for _ in range(n_workers)])
+    wait([pool.submit(_warm_up, call, 0.05) for _ in range(n_workers)])
     return pool
 
 
-def _import_runner(pause: float) -> None:
-    """Import what every run needs; the pause lets the other processes take their share."""
-    import biconsensus.sources._running  # noqa: F401
-
+def _warm_up(call: Callable[..., Any], pause: float) -> None:
+    """Receiving `call` has imported what it needs; the pause lets the other processes take their share."""
     time.sleep(pause)
 
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from biconsensus.errors import InputError, MissingDependencyError, TooLargeError, UnknownNameError
-from biconsensus.graphs._graph import read_graph
+from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
 from biconsensus.sources.networks import ALGORITHMS, get_algorithm, link_communities
 from biconsensus.sources.networks._algorithm import Algorithm

@@ -10,11 +10,14 @@ from biconsensus.errors import UnknownNameError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
 
+__all__ = ["RULES", "weigh"]
+
 RULES = {
     "uniform": "biconsensus.pool.weights._uniform:uniform",
     "size": "biconsensus.pool.weights._size:by_size",
     "agreement": "biconsensus.pool.weights._agreement:by_agreement",
 }
+"""Name of each rule and where it is; imported when asked for."""
 
 
 def weigh(weights: Any, pool: Pool) -> FloatArray:

@@ -36,7 +36,7 @@ def block_model(graph: Graph, seed: int, *, start: float = 1.0, max_rounds: int 
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._block_model import block_model
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> len(set(block_model(graph, seed=0).tolist()))

@@ -29,7 +29,7 @@ def clique_percolation(graph: Graph, seed: int = 0, *, k: int = 3) -> csr_array:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._clique_percolation import clique_percolation
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)])
     >>> clique_percolation(graph).sum(axis=1).tolist()

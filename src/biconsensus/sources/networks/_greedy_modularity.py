@@ -28,7 +28,7 @@ def greedy_modularity(graph: Graph, seed: int = 0, *, resolution: float = 1.0) -
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._greedy_modularity import greedy_modularity
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> len(set(greedy_modularity(graph).tolist()))

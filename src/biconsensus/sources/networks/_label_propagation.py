@@ -36,7 +36,7 @@ def label_propagation(graph: Graph, seed: int, *, max_sweeps: int = 100) -> IntA
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._label_propagation import label_propagation
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)])
     >>> label_propagation(graph, seed=0).tolist()

@@ -45,7 +45,7 @@ def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._leiden import leiden
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> len(set(leiden(graph, seed=0).tolist()))
@@ -86,7 +86,7 @@ def leidenalg(graph: Graph, seed: int, *, quality: str = "modularity", resolutio
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._leiden import leidenalg
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> leidenalg(graph, seed=0).tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])

@@ -39,7 +39,7 @@ def link_communities(graph: Graph, seed: int = 0, *, min_edges: int = 2) -> csr_
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._link_communities import link_communities
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)])
     >>> link_communities(graph).sum(axis=1).tolist()

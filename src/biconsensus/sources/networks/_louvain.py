@@ -34,7 +34,7 @@ def louvain(graph: Graph, seed: int, *, resolution: float = 1.0, n_levels: int |
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._louvain import louvain
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> len(set(louvain(graph, seed=0).tolist()))

@@ -38,7 +38,7 @@ def spectral(graph: Graph, seed: int, *, n_communities: int = 8) -> IntArray:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._spectral import spectral
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> len(set(spectral(graph, seed=0, n_communities=2).tolist()))

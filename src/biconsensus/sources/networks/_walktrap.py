@@ -33,7 +33,7 @@ def walktrap(graph: Graph, seed: int = 0, *, steps: int = 4) -> IntArray:
 
     Examples
     --------
-    >>> from biconsensus.graphs._graph import read_graph
+    >>> from biconsensus.graphs import read_graph
     >>> from biconsensus.sources.networks._walktrap import walktrap
     >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
     >>> walktrap(graph).tolist()

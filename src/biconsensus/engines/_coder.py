@@ -1,102 +1,20 @@
-"""Chunks of labels as small integers with a mask of what was not seen, and those as rows of words."""
+"""Chunks of labels of any type as rows of small integers, the same label always as the same integer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.engines._rows import Words
 from biconsensus.errors import InputError
 from biconsensus.pool._labels import Column, encode
+from biconsensus.pool._rows import Cells
 from biconsensus.pool.io._arrays import arrow_column
 from biconsensus.protocols import BoolArray
 
 TEXT = -(2**31)
 """Number of the first label of a column that is no whole number."""
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a row of c cells lies in 64-bit words: the cells, one bit for each that was not seen, zeros."""
-
-    n_cells: int
-    dtype: np.dtype[Any]
-    masked: bool
-
-    @property
-    def n_words(self) -> int:
-        """Words in a row."""
-        return -(-(self.n_cells * self.dtype.itemsize + self.masked * -(-self.n_cells // 8)) // 8)
-
-    def covers(self, other: Layout) -> bool:
-        """Whether rows of another layout fit into this one."""
-        return np.can_cast(other.dtype, self.dtype) and self.masked >= other.masked
-
-    def joined(self, other: Layout) -> Layout:
-        """The smallest layout that covers both."""
-        return Layout(self.n_cells, np.promote_types(self.dtype, other.dtype), self.masked or other.masked)
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Rows of integer cells."""
-
-    values: NDArray[Any] | Sequence[NDArray[Any]]
-    """(n, c) integers, or c columns of n."""
-    absent: BoolArray | None = None
-    """(n, c) cells that were not seen, whose values are 0; None where all were."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and cells in a row."""
-        if isinstance(self.values, np.ndarray):
-            return self.values.shape[0], self.values.shape[1]
-        return self.values[0].size, len(self.values)
-
-    @property
-    def layout(self) -> Layout:
-        """The smallest layout for these cells, by their types."""
-        types = [self.values.dtype] if isinstance(self.values, np.ndarray) else [v.dtype for v in self.values]
-        return Layout(self.shape[1], np.result_type(*types), self.absent is not None)
-
-    def part(self, start: int, stop: int) -> Cells:
-        """Some of the rows, not copied."""
-        values = self.values
-        rows = values[start:stop] if isinstance(values, np.ndarray) else [v[start:stop] for v in values]
-        return Cells(rows, None if self.absent is None else self.absent[start:stop])
-
-    def words(self, layout: Layout) -> Words:
-        """(n, w) the rows as words; not copied where they lie like that already."""
-        n, c = self.shape
-        values = self.values
-        full = not layout.masked and c * layout.dtype.itemsize == 8 * layout.n_words
-        if full and isinstance(values, np.ndarray) and values.dtype == layout.dtype and values.flags.c_contiguous:
-            return values.view(np.uint64)
-        words = np.zeros((n, layout.n_words), np.uint64)
-        room = words.view(layout.dtype)
-        if isinstance(values, np.ndarray):
-            room[:, :c] = values
-        else:
-            for k, column in enumerate(values):
-                room[:, k] = column
-        if self.absent is not None:
-            bits = np.packbits(self.absent, axis=1)
-            words.view(np.uint8)[:, c * layout.dtype.itemsize :][:, : bits.shape[1]] = bits
-        return words
-
-    @classmethod
-    def from_words(cls, words: Words, layout: Layout) -> Cells:
-        """The cells of rows of words."""
-        c, size = layout.n_cells, layout.dtype.itemsize
-        values = np.ascontiguousarray(words.view(layout.dtype)[:, :c])
-        if not layout.masked:
-            return cls(values)
-        bits = words.view(np.uint8)[:, c * size :][:, : -(-c // 8)]
-        return cls(values, np.unpackbits(bits, axis=1, count=c).astype(bool))
 
 
 class Coder:

@@ -1,0 +1,463 @@
+"""Numbers for the distinct rows of tables of integers, in one pass, as the rows come.
+
+A row is a few 64-bit words. Its hash chooses a slot of an open-addressing table; all rows of a block look up theirs in
+a handful of NumPy calls, and those that find the slot taken by another row try again elsewhere. Every row is compared
+with the stored row of its number, so that equal hashes of different rows cannot change an answer. Nothing is sorted,
+and the memory is that of the distinct rows.
+
+`Cells` are the rows of a table, `Layout` says how they lie in words, `RowIndex` numbers them, and `Numbering` does so
+for chunk after chunk, in threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from biconsensus.errors import InputError
+from biconsensus.protocols import BoolArray, IntArray
+
+Words = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+HALF = np.uint64(32)
+SEED = 0x243F6A8885A308D3
+LOAD = 4
+"""Slots for each distinct row, at least."""
+BLOCK_BYTES = 1 << 21
+"""Rows that are hashed together: two megabytes, so that every pass over them stays in the cache."""
+FIRST = 1 << 12
+"""Rows of the first block, which are all new; the blocks after it grow."""
+SEGMENT = 1 << 19
+"""Rows that one thread takes at a time."""
+
+
+def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[IntArray, Numbers]:
+    """Group the rows of a table of integer columns exactly, in one pass without a sort.
+
+    Parameters
+    ----------
+    columns : sequence of c (m,) int arrays
+        The table; columns that are slices of one array are read in place.
+    n_jobs : int, optional
+        Threads; the answer does not depend on it.
+
+    Returns
+    -------
+    first : (r,) int array
+        The first row of each group, in order of appearance.
+    groups : (m,) int32 array
+        The group of each row.
+
+    Examples
+    --------
+    >>> group_columns([np.array([7, 7, 3, 7]), np.array([0, 1, 0, 0])])
+    (array([0, 1, 2]), array([0, 1, 2, 0], dtype=int32))
+    """
+    numbering = Numbering(columns[0].size, n_jobs)
+    numbering.add(Cells(_as_table(columns)))
+    _, first, groups = numbering.finish()
+    return first, groups
+
+
+def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[NDArray[Any], Numbers]:
+    """Distinct rows of a table of integer columns, in order of appearance, and the distinct row of each row.
+
+    Parameters
+    ----------
+    columns, n_jobs
+        As in `group_columns`.
+
+    Returns
+    -------
+    cells : (r, c) int array
+        The distinct rows, in the smallest type that all columns share.
+    groups : (m,) int32 array
+        The distinct row of each row.
+
+    Examples
+    --------
+    >>> cells, groups = distinct_cells([np.array([7, 7, 3, 7]), np.array([0, 1, 0, 0])])
+    >>> cells.tolist(), groups.tolist()
+    ([[7, 0], [7, 1], [3, 0]], [0, 1, 2, 0])
+    """
+    numbering = Numbering(columns[0].size, n_jobs)
+    numbering.add(Cells(_as_table(columns)))
+    cells, _, groups = numbering.finish()
+    return np.asarray(cells.values), groups
+
+
+class Numbering:
+    """Numbers the rows of chunks as they come, in threads that each have an index of their own."""
+
+    def __init__(self, n_rows: int | None, n_jobs: int | None) -> None:
+        one_segment = n_rows is not None and n_rows <= SEGMENT
+        self._n_jobs = 1 if one_segment else effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        # one thread for each index, so that an index meets its segments in order and knows where a row came first
+        self._threads = [ThreadPoolExecutor(1) for _ in range(self._n_jobs)] if self._n_jobs > 1 else []
+        self._indexes: list[dict[Layout, RowIndex]] = [{} for _ in range(self._n_jobs)]
+        self._rows = np.empty(n_rows or 0, np.int32)
+        self._size = 0
+        self._parts: list[tuple[slice, Layout, int]] = []
+        self._running: deque[Future[None]] = deque()
+
+    def add(self, cells: Cells) -> None:
+        """Number the rows of one more chunk."""
+        n, layout = cells.shape[0], cells.layout
+        self._reserve(self._size + n)
+        for start in range(0, n, SEGMENT):
+            stop = min(start + SEGMENT, n)
+            where = slice(self._size + start, self._size + stop)
+            k = len(self._parts) % self._n_jobs
+            self._parts.append((where, layout, k))
+            self._do(k, self._number, k, cells.part(start, stop), layout, where)
+        self._size += n
+        self._wait()
+
+    def _do(self, k: int, task: Callable[..., None], *given: Any) -> None:
+        """Let thread k do something, or do it here where there are no threads."""
+        if self._threads:
+            self._running.append(self._threads[k].submit(task, *given))
+        else:
+            task(*given)
+
+    def _reserve(self, size: int) -> None:
+        """Room for the numbers of so many rows."""
+        if size > self._rows.size:
+            self._wait(0)
+            self._rows = np.concatenate([self._rows, np.empty(max(size, 2 * self._size) - self._rows.size, np.int32)])
+
+    def _wait(self, backlog: int = 16) -> None:
+        """Let the threads catch up, so that no more than a few segments of the table are in memory."""
+        while len(self._running) > backlog:
+            self._running.popleft().result()
+
+    def _number(self, k: int, cells: Cells, layout: Layout, where: slice) -> None:
+        """Number one segment with index k."""
+        if layout not in self._indexes[k]:
+            self._indexes[k][layout] = RowIndex(layout.n_words)
+        index = self._indexes[k][layout]
+        largest = max(1, BLOCK_BYTES // (8 * layout.n_words))
+        start, step = 0, largest if index.size else min(FIRST, largest)
+        while start < cells.shape[0]:
+            stop = min(start + step, cells.shape[0])
+            rows = slice(where.start + start, where.start + stop)
+            self._rows[rows] = index.number(cells.part(start, stop).words(layout), rows.start)
+            start, step = stop, min(2 * step, largest)
+
+    def finish(self) -> tuple[Cells, IntArray, Numbers]:
+        """Distinct rows in the order of first appearance, where that was, and the number of each row."""
+        self._wait(0)
+        if not self._size:
+            raise InputError("the pool has 0 elements (axis 0); at least one is needed.")
+        whole, layout, renumbered = self._united()
+        ranks = whole.ranks()
+        final = {key: ranks if numbers is None else ranks[numbers] for key, numbers in renumbered.items()}
+        for where, old, k in self._parts:
+            self._do(k, self._renumber, where, final[k, old])
+        self._wait(0)
+        for thread in self._threads:
+            thread.shutdown()
+        order = inverse(ranks)
+        cells = Cells.from_words(np.take(whole.rows, order, axis=0), layout)
+        return cells, whole.first[order], self._rows[: self._size]
+
+    def _renumber(self, where: slice, final: Numbers) -> None:
+        """Give the rows of one segment their final numbers."""
+        self._rows[where] = np.take(final, self._rows[where])
+
+    def _united(self) -> tuple[RowIndex, Layout, dict[tuple[int, Layout], Numbers | None]]:
+        """The largest index with the rows of all others, and where those went."""
+        found = [(k, layout, index) for k, own in enumerate(self._indexes) for layout, index in own.items()]
+        common = found[0][1]
+        for _, layout, _ in found:
+            common = common.joined(layout)
+        fitting = [index for _, layout, index in found if layout == common]
+        whole = max(fitting, key=lambda index: index.size) if fitting else RowIndex(common.n_words)
+        went: dict[tuple[int, Layout], Numbers | None] = {}
+        for k, layout, index in found:
+            if index is whole:
+                went[k, layout] = None
+            else:
+                words = index.rows if layout == common else Cells.from_words(index.rows, layout).words(common)
+                went[k, layout] = whole.absorb(words, index.first)
+        return whole, common, went
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a row of c cells lies in 64-bit words: the cells, one bit for each that was not seen, zeros."""
+
+    n_cells: int
+    dtype: np.dtype[Any]
+    masked: bool
+
+    @property
+    def n_words(self) -> int:
+        """Words in a row."""
+        return -(-(self.n_cells * self.dtype.itemsize + self.masked * -(-self.n_cells // 8)) // 8)
+
+    def covers(self, other: Layout) -> bool:
+        """Whether rows of another layout fit into this one."""
+        return np.can_cast(other.dtype, self.dtype) and self.masked >= other.masked
+
+    def joined(self, other: Layout) -> Layout:
+        """The smallest layout that covers both."""
+        return Layout(self.n_cells, np.promote_types(self.dtype, other.dtype), self.masked or other.masked)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows of integer cells."""
+
+    values: NDArray[Any] | Sequence[NDArray[Any]]
+    """(n, c) integers, or c columns of n."""
+    absent: BoolArray | None = None
+    """(n, c) cells that were not seen, whose values are 0; None where all were."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and cells in a row."""
+        if isinstance(self.values, np.ndarray):
+            return self.values.shape[0], self.values.shape[1]
+        return self.values[0].size, len(self.values)
+
+    @property
+    def layout(self) -> Layout:
+        """The smallest layout for these cells, by their types."""
+        types = [self.values.dtype] if isinstance(self.values, np.ndarray) else [v.dtype for v in self.values]
+        return Layout(self.shape[1], np.result_type(*types), self.absent is not None)
+
+    def part(self, start: int, stop: int) -> Cells:
+        """Some of the rows, not copied."""
+        values = self.values
+        rows = values[start:stop] if isinstance(values, np.ndarray) else [v[start:stop] for v in values]
+        return Cells(rows, None if self.absent is None else self.absent[start:stop])
+
+    def words(self, layout: Layout) -> Words:
+        """(n, w) the rows as words; not copied where they lie like that already."""
+        n, c = self.shape
+        values = self.values
+        full = not layout.masked and c * layout.dtype.itemsize == 8 * layout.n_words
+        if full and isinstance(values, np.ndarray) and values.dtype == layout.dtype and values.flags.c_contiguous:
+            return values.view(np.uint64)
+        words = np.zeros((n, layout.n_words), np.uint64)
+        room = words.view(layout.dtype)
+        if isinstance(values, np.ndarray):
+            room[:, :c] = values
+        else:
+            for k, column in enumerate(values):
+                room[:, k] = column
+        if self.absent is not None:
+            bits = np.packbits(self.absent, axis=1)
+            words.view(np.uint8)[:, c * layout.dtype.itemsize :][:, : bits.shape[1]] = bits
+        return words
+
+    @classmethod
+    def from_words(cls, words: Words, layout: Layout) -> Cells:
+        """The cells of rows of words."""
+        c, size = layout.n_cells, layout.dtype.itemsize
+        values = np.ascontiguousarray(words.view(layout.dtype)[:, :c])
+        if not layout.masked:
+            return cls(values)
+        bits = words.view(np.uint8)[:, c * size :][:, : -(-c // 8)]
+        return cls(values, np.unpackbits(bits, axis=1, count=c).astype(bool))
+
+
+def hash_words(words: Words) -> Words:
+    """(n,) one hash for each row of words (n, w)."""
+    hashes = np.full(words.shape[0], SEED, np.uint64)
+    high = np.empty_like(hashes)
+    for k in range(words.shape[1]):
+        np.bitwise_xor(hashes, words[:, k], out=hashes)
+        np.multiply(hashes, FACTOR, out=hashes)
+        np.right_shift(hashes, HALF, out=high)
+        np.bitwise_xor(hashes, high, out=hashes)
+    np.multiply(hashes, FACTOR, out=hashes)
+    return hashes
+
+
+class RowIndex:
+    """Distinct rows, numbered as they come.
+
+    Parameters
+    ----------
+    n_words : int
+        Words in a row.
+    """
+
+    def __init__(self, n_words: int) -> None:
+        self.size = 0
+        self._rows = np.empty((1024, n_words), np.uint64)
+        self._hashes = np.empty(1024, np.uint64)
+        self._first = np.empty(1024, np.int64)
+        # room for the rows that others are compared with, kept because new memory is slow
+        self._room = np.empty((0, n_words), np.uint64)
+        self._strays: dict[bytes, int] = {}
+        self._set_slots(15)
+
+    @property
+    def rows(self) -> Words:
+        """(r, w) the distinct rows."""
+        return self._rows[: self.size]
+
+    @property
+    def first(self) -> IntArray:
+        """(r,) where each of them came first."""
+        return self._first[: self.size]
+
+    def number(self, words: Words, places: IntArray | int | None = None) -> Numbers:
+        """(n,) numbers of rows (n, w).
+
+        Parameters
+        ----------
+        words : (n, w) uint64 array
+            Rows.
+        places : (n,) int array or int, optional
+            Where the rows stand in the whole table, rising, or where the first of them stands: new rows are added.
+            Without places they get the number -1.
+        """
+        hashes = hash_words(words)
+        slots = self._slots(hashes, 0)
+        # np.take is several times faster than an index in brackets
+        numbers = np.take(self._number_at, slots)
+        found = self._have(numbers, hashes)
+        if not found.all():
+            left = np.flatnonzero(~found)
+            numbers[left] = self._probe(hashes, words, left, places)
+        self._check(numbers, words, places)
+        return numbers
+
+    def _have(self, numbers: Numbers, hashes: Words) -> BoolArray:
+        """Whether these are numbers of rows, and those have the hashes."""
+        same = np.take(self._hashes, numbers, mode="clip") == hashes
+        return np.asarray(same & (numbers >= 0))
+
+    def _slots(self, hashes: Words, attempt: int) -> IntArray:
+        """Slot of each hash at one attempt."""
+        return ((hashes * np.uint64(2 * attempt + 1)) >> np.uint64(64 - self._bits)).view(np.int64)
+
+    def _probe(self, hashes: Words, words: Words, left: IntArray, places: IntArray | int | None) -> Numbers:
+        """Numbers of the rows `left`, which did not find themselves at the first attempt."""
+        numbers = np.full(left.size, -1, np.int32)
+        todo, attempt = np.arange(left.size), 0
+        while todo.size:
+            wanted = hashes[left[todo]]
+            slots = self._slots(wanted, attempt)
+            free = self._number_at[slots] < 0
+            if places is not None:
+                self._settle(wanted, slots, np.flatnonzero(free), words, left[todo], places)
+            there = self._number_at[slots]
+            mine = self._have(there, wanted)
+            numbers[todo[mine]] = there[mine]
+            # an empty slot ends the search of a row that is not to be learnt
+            todo = todo[~(mine | free)] if places is None else todo[~mine]
+            attempt += 1
+            if places is not None and LOAD * self.size > self._number_at.size:
+                self._set_slots(self._bits + 3)
+                attempt = 0
+        return numbers
+
+    def _settle(
+        self, hashes: Words, slots: IntArray, free: IntArray, words: Words, rows: IntArray, places: IntArray | int
+    ) -> None:
+        """Give free slots to the rows that want them: the first row of a slot, if several do."""
+        # assignments are in order, so that the last one stays: backwards, the first row does
+        backwards = free[::-1]
+        self._number_at[slots[backwards]] = -2 - backwards
+        winners = free[self._number_at[slots[free]] == -2 - free]
+        added = rows[winners]
+        self._number_at[slots[winners]] = self._append(words[added], hashes[winners], _at(places, added))
+
+    def _append(self, rows: Words, hashes: Words, first: IntArray) -> Numbers:
+        """Store new distinct rows; their numbers."""
+        size = self.size + len(rows)
+        if size > len(self._rows):
+            room = max(size, 4 * len(self._rows)) - len(self._rows)
+            self._rows = np.concatenate([self._rows, np.empty((room, self._rows.shape[1]), np.uint64)])
+            self._hashes = np.concatenate([self._hashes, np.empty(room, np.uint64)])
+            self._first = np.concatenate([self._first, np.empty(room, np.int64)])
+        new = slice(self.size, size)
+        self._rows[new], self._hashes[new], self._first[new] = rows, hashes, first
+        self.size = size
+        return np.arange(new.start, new.stop, dtype=np.int32)
+
+    def _set_slots(self, bits: int) -> None:
+        """New table of slots for the rows that are known."""
+        self._bits = bits
+        self._number_at = np.full(1 << bits, -1, np.int32)
+        # rows that share a hash with an earlier one are found by their content alone
+        by_hash = np.ones(self.size, bool)
+        by_hash[list(self._strays.values())] = False
+        todo, attempt = np.flatnonzero(by_hash), 0
+        while todo.size:
+            slots = self._slots(self._hashes[todo], attempt)
+            free = np.flatnonzero(self._number_at[slots] < 0)
+            self._number_at[slots[free]] = todo[free]
+            todo, attempt = todo[self._number_at[slots] != todo], attempt + 1
+
+    def _check(self, numbers: Numbers, words: Words, places: IntArray | int | None) -> None:
+        """Compare all rows with those of their numbers; one that differs goes by its content, in place."""
+        if len(self._room) < len(words):
+            self._room = np.empty(words.shape, np.uint64)
+        known = np.take(self._rows, numbers, axis=0, mode="clip", out=self._room[: len(words)])
+        if np.array_equal(known, words):
+            return
+        for k in np.flatnonzero((known != words).any(axis=1) & (numbers >= 0)):
+            content = words[k].tobytes()
+            if content not in self._strays and places is not None:
+                row = words[k : k + 1]
+                self._strays[content] = int(self._append(row, hash_words(row), _at(places, np.array([k])))[0])
+            numbers[k] = self._strays.get(content, -1)
+
+    def absorb(self, rows: Words, first: IntArray) -> Numbers:
+        """Add distinct rows of another index, in any order of their places; (r,) the numbers that they have here."""
+        numbers = self.number(rows, first)
+        self._first[numbers] = np.minimum(self._first[numbers], first)
+        return numbers
+
+    def ranks(self) -> Numbers:
+        """(r,) place of each row in the order of first appearance."""
+        # the rows of a block come in order: such stretches are what a stable sort is quick with
+        return inverse(np.argsort(self.first, kind="stable"))
+
+    def renumber(self, ranks: Numbers) -> None:
+        """Give each row k the number ranks[k], a permutation."""
+        order = inverse(ranks)
+        for name in ("_rows", "_hashes", "_first"):
+            setattr(self, name, np.take(getattr(self, name), order, axis=0))
+        self._strays = {content: int(ranks[k]) for content, k in self._strays.items()}
+        taken = self._number_at >= 0
+        self._number_at[taken] = ranks[self._number_at[taken]]
+
+
+def inverse(order: NDArray[Any]) -> Numbers:
+    """The permutation that undoes another one."""
+    undone = np.empty(order.size, np.int32)
+    undone[order] = np.arange(order.size, dtype=np.int32)
+    return undone
+
+
+def _at(places: IntArray | int, rows: IntArray) -> IntArray:
+    """Where some of the rows stand."""
+    return places + rows if isinstance(places, int) else places[rows]
+
+
+def _as_table(columns: Sequence[NDArray[Any]]) -> NDArray[Any] | list[NDArray[Any]]:
+    """The (m, c) table that columns are slices of, not copied; else the columns."""
+    first = columns[0]
+    size, step = first.dtype.itemsize, len(columns) * first.dtype.itemsize
+    start = first.__array_interface__["data"][0]
+    for k, column in enumerate(columns):
+        same = column.dtype == first.dtype and column.strides == (step,)
+        if not same or column.__array_interface__["data"][0] != start + k * size:
+            return list(columns)
+    return np.lib.stride_tricks.as_strided(first, (first.size, len(columns)), (step, size), writeable=False)
