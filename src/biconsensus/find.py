@@ -36,6 +36,8 @@ __all__ = ["Search", "find_consensus", "solve"]
 
 logger = logging.getLogger("biconsensus")
 
+IN_MEMORY = (Pool, np.ndarray, list, tuple, dict)
+"""Kinds of input that are never streamed."""
 METHODS = ("auto", "greedy", "joint")
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
@@ -318,20 +320,15 @@ def find_consensus(
         memory_limit=memory_limit,
         n_jobs=n_jobs,
     ).checked()
+    if isinstance(pool, IN_MEMORY):
+        return solve(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search)
     if is_dask(pool):
         if together is not None:
             raise InputError(
                 "together names elements by number, which a Dask table does not have; join them beforehand."
             )
         return find_distributed(pool, lambda counted: solve(counted, search), client)
-    return solve(_as_pool(pool, n_jobs), search)
-
-
-def _as_pool(source: Any, n_jobs: int | None) -> Pool:
-    """Pool of anything that holds groupings, in memory or not."""
-    if isinstance(source, Pool):
-        return source
-    return pool_from_stream(source, n_jobs=n_jobs) if is_streamed(source) else Pool.from_labels(source)
+    return solve(pool_from_stream(pool, n_jobs=n_jobs) if is_streamed(pool) else Pool.from_labels(pool), search)
 
 
 def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = None) -> Consensus:

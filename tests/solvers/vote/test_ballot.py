@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 import biconsensus as bc
 from biconsensus.solvers.vote import _ballot as ballot
-from biconsensus.solvers.vote import _descent as descent
+from biconsensus.solvers.vote import _solver as descent
 from biconsensus.solvers.vote import _solver as vote
 from biconsensus.solvers.vote._ballot import Ballot, whole_unit
-from biconsensus.solvers.vote._fixed_point import FixedPoint
-from biconsensus.solvers.vote._sets import Sets, set_of
-from biconsensus.solvers.vote._solver import VoteSolver, heaviest
+from biconsensus.solvers.vote._counting import Sets, set_of
+from biconsensus.solvers.vote._solver import FixedPoint, VoteSolver, heaviest
 from tests.helpers.strategies import label_tables, paper_consensus, same_either_way
 
 HALF = Fraction(1, 2)

@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._distinct import column_sizes
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
-from biconsensus.solvers.vote._counting import Counting
+from biconsensus.solvers.vote._counting import Counting, Sets
 from biconsensus.solvers.vote._dense import DenseVotes
-from biconsensus.solvers.vote._sets import Sets
 from biconsensus.solvers.vote._sparse import SparseVotes
 
 BLOCK = 1 << 14

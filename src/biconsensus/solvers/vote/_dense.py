@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.solvers.vote._counting import Count
-from biconsensus.solvers.vote._sets import Sets
+from biconsensus.solvers.vote._counting import Count, Sets
 
 if TYPE_CHECKING:
     from biconsensus.solvers.vote._ballot import Ballot

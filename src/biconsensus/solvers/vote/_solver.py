@@ -3,18 +3,137 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Container
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from heapq import heappop, heappush
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.protocols import Block, BoolArray, IntArray
+from biconsensus.pool._distinct import mix, row_hashes
+from biconsensus.protocols import Block, BoolArray, IntArray, comparable
 from biconsensus.solvers.vote._ballot import BLOCK, Ballot, Tally
-from biconsensus.solvers.vote._descent import sample_rows, vote_to_fixed_point
-from biconsensus.solvers.vote._fixed_point import FixedPoint, Preference, mask_of
-from biconsensus.solvers.vote._sets import Sets
+from biconsensus.solvers.vote._counting import Sets, set_of
+
+
+class Preference(NamedTuple):
+    """What orders fixed points, the best first: the documented rule for ties."""
+
+    loss: float
+    """Gain, negative, without the digits that only rounding makes."""
+    elements: int
+    """Number of them, negative."""
+    sources: int
+    """Number of them, negative."""
+    first_row: int
+    key: bytes
+    """Of the columns; sorts like them."""
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """A block that neither vote changes."""
+
+    rows: NDArray[Any]
+    """Indices (int32), or bits where those are shorter (uint8)."""
+    columns: NDArray[np.int32]
+    gain: float
+    preference: Preference
+
+    @classmethod
+    def of(cls, key: bytes, rows: IntArray, n_rows: int, gain: float, n_elements: int, n_sources: int) -> FixedPoint:
+        """The fixed point of a set of columns and the rows that join it, in order."""
+        preference = Preference(-comparable(gain), -n_elements, -n_sources, int(rows[0]), key)
+        if 32 * rows.size < n_rows:
+            return cls(rows.astype(np.int32), set_of(key), gain, preference)
+        return cls(np.packbits(mask_of(rows, n_rows)), set_of(key), gain, preference)
+
+    def inside(self, n_rows: int) -> BoolArray:
+        """(r,) mask of the rows."""
+        if self.rows.dtype == np.uint8:
+            return np.unpackbits(self.rows, count=n_rows).astype(bool)
+        return mask_of(self.rows, n_rows)
+
+    def has_any(self, rows: BoolArray) -> bool:
+        """Whether it holds any of these rows."""
+        if self.rows.dtype == np.uint8:
+            return bool((np.packbits(rows) & self.rows).any())
+        return bool(rows[self.rows].any())
+
+
+def mask_of(items: NDArray[Any], size: int) -> BoolArray:
+    """(size,) mask of some items."""
+    mask = np.zeros(size, bool)
+    mask[items] = True
+    return mask
+
+
+MAX_STEPS = 200
+SAMPLE = 1 << 13
+
+Keep = Callable[[list[bytes], Tally, list[int]], None]
+
+
+def vote_to_fixed_point(
+    ballot: Ballot,
+    sets: Sets,
+    live_rows: BoolArray,
+    live_columns: BoolArray,
+    keep: Keep | None = None,
+    known: Container[bytes] = (),
+) -> Sets:
+    """Where the votes from sets of columns come to rest; sets that meet go on as one.
+
+    `keep` is called with the sets that did not move, their tally and their places there; sets in `known`, and
+    the empty one, need no vote.
+    """
+    place = sets.keys()
+    starts: dict[bytes, list[int]] = {}
+    for k, key in enumerate(place):
+        starts.setdefault(key, []).append(k)
+    for _ in range(MAX_STEPS):
+        moving = [key for key in starts if key and key not in known]
+        if not moving:
+            break
+        tally = ballot.vote(Sets.from_keys(moving), live_rows, live_columns)
+        after = tally.columns.keys()
+        still = [k for k, key in enumerate(moving) if after[k] == key]
+        if keep is not None and still:
+            keep([moving[k] for k in still], tally, still)
+        starts = _moved(starts, {old: new for old, new in zip(moving, after) if old != new})
+        for key, own in starts.items():
+            for k in own:
+                place[k] = key
+    return Sets.from_keys(place)
+
+
+def _moved(starts: dict[bytes, list[int]], to: dict[bytes, bytes]) -> dict[bytes, list[int]]:
+    """The starts of each set that moved, by where it went."""
+    moved: dict[bytes, list[int]] = {}
+    for old, new in to.items():
+        moved.setdefault(new, []).extend(starts[old])
+    return moved
+
+
+def sample_rows(problem: PreferenceMatrix) -> tuple[IntArray, PreferenceMatrix] | None:
+    """Some thousand rows that stand for all of them, or None where there are few anyway.
+
+    Row i, shared by s_i elements, is taken with probability p_i = min(1, SAMPLE s_i / m) and then counts s_i / p_i, so
+    that every vote is right on average. Chance comes from the content of the row: its place does not matter.
+    """
+    n_rows, total = problem.shape[0], int(problem.counts.sum())
+    if n_rows <= 2 * SAMPLE:
+        return None
+    chance = mix(row_hashes(problem.entries, mix(np.arange(problem.shape[1])))).astype(np.float64) / 2.0**64
+    rows = np.flatnonzero(chance * total < SAMPLE * problem.counts)
+    unseen = None if problem.unseen is None else csr_array(problem.unseen[rows])
+    counts = np.maximum(problem.counts[rows], round(total / SAMPLE))
+    return rows, replace(problem, entries=csr_array(problem.entries[rows]), counts=counts, unseen=unseen)
+
 
 HALF = Fraction(1, 2)
 BATCH = 256

@@ -9,8 +9,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import stored_rows
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.solvers.vote._counting import Count
-from biconsensus.solvers.vote._sets import Sets
+from biconsensus.solvers.vote._counting import Count, Sets
 
 if TYPE_CHECKING:
     from biconsensus.solvers.vote._ballot import Ballot
