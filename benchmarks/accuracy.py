@@ -42,12 +42,12 @@ def automatic(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
 
 def noise_as_singletons(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
     """The same, each left-over element a group of its own, as the rivals on networks have them."""
-    return bc.metrics.noise_as_singletons(bc.find_consensus(pool, quorum="auto").labels)
+    return bc.metrics.noise_as_singletons(bc.find_consensus(pool, unassigned="leave").labels)
 
 
 def plain(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
     """The paper: a majority, greedily."""
-    return bc.find_consensus(pool, unassigned="nearest").labels
+    return bc.find_consensus(pool, **{**bc.Search.paper().given(), "unassigned": "nearest"}).labels
 
 
 def rival(name: str) -> Callable[..., NDArray[Any]]:
