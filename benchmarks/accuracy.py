@@ -78,7 +78,7 @@ KNOWN = {
 }
 
 
-def scorer(case: Case) -> dict[str, Any]:
+def judge(case: Case) -> dict[str, Any]:
     """Every method on one pool: ARI, NMI, AMI, number of groups, seconds of processor."""
     importlib.import_module("biconsensus.quorum._path")  # which workers would load while the first answer is timed
     warnings.simplefilter("ignore")
@@ -212,7 +212,7 @@ def main() -> None:
     for family in (ensembles, k_means, networks, balanced):
         cases = {f"{case.family}: {case.name}": case for case in family()}
         cases = {key: case for key, case in cases.items() if key not in record}
-        found = Parallel(n_jobs=2, return_as="generator")(delayed(scorer)(case) for case in cases.values())
+        found = Parallel(n_jobs=2, return_as="generator")(delayed(judge)(case) for case in cases.values())
         for key, result in zip(cases, found, strict=True):
             record[key] = result
         write(record)
