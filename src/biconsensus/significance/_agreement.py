@@ -111,6 +111,10 @@ class AgreementEvidence:
             lowest = np.minimum(lowest, np.maximum(log_p, log_likeness[place]))
         return np.asarray(lowest / np.log(10.0))
 
+    def place(self, labels: IntArray) -> IntArray:
+        """The same labels: what no source holds is known to none of them."""
+        return labels
+
     @cached_property
     def _held(self) -> csr_array:
         """(r, n) ones where a candidate holds a distinct row."""
