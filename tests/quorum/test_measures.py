@@ -11,7 +11,7 @@ from sklearn.metrics import silhouette_score
 import biconsensus as bc
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.quorum._measures import contrast, relation
-from tests.helpers.quorum_pools import grouping, problem_of, runs
+from tests.helpers.quorum_pools import grouping, runs
 
 
 def together(table: NDArray[np.int_]) -> NDArray[np.float64]:
