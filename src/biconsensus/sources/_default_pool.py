@@ -12,6 +12,7 @@ from biconsensus.protocols import FloatArray
 from biconsensus.sources._clusterers import EstimatorSource
 from biconsensus.sources._landmarks import (
     GRAPH_LANDMARKS,
+    MOST_VECTORS,
     TREE_LANDMARKS,
     DensityBasins,
     GuardedLinkage,
@@ -57,7 +58,7 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
     m, d = X.shape
     scaled = not share_a_unit(X)
     top = int(np.clip(1.5 * np.sqrt(m), 2, min(MOST_CLUSTERS, m)))
-    numbers, few = _spread(2, top, 14), _spread(2, min(top, 30), 8)
+    numbers, few = _spread(2, top, 14), _spread(2, min(top, MOST_VECTORS), 8)
     sources = [_kmeans(m, k) for k in numbers]
     sources += [_mixture(m, d, k) for k in few]
     sources += [_hdbscan(size) for size in sorted({max(2, min(m, n)) for n in (5, 10, 20, 40)})]
