@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 MOST_LINES = 30
+"""Groups that a terminal shows: about one screen."""
 
 
 @dataclass

@@ -12,6 +12,7 @@ from biconsensus.models._least_squares import principal_axes
 from biconsensus.protocols import FloatArray, IntArray
 
 _ENDS = 256
+"""Elements along a segment among which its two ends are looked for."""
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,15 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 MOST_ELEMENTS = 5000
+"""Elements that a page lists: a browser searches them at once."""
 MOST_CELLS = 320
+"""Rows and columns of the picture of the matrix: about the pixels that it has."""
 MOST_BARS = 40
+"""Bars that can still be read."""
 MOST_SOURCES = 1000
+"""Sources that a page lists."""
 MOST_DIAGNOSED = 2000
+"""Candidates up to which all pairs are compared."""
 
 
 def group_rows(consensus: Consensus, overlaps: Overlaps, extra: dict[str, list[Any]]) -> list[dict[str, Any]]:

@@ -202,7 +202,9 @@ class _DensityValleys(_Borders):
         """Borders by either density."""
         return [self._merged(labels, n_groups, *view) for view in self._views]
 
-    def _merged(self, labels: IntArray, n_groups: int, density: FloatArray, scale: float) -> tuple[FloatArray, IntArray]:
+    def _merged(
+        self, labels: IntArray, n_groups: int, density: FloatArray, scale: float
+    ) -> tuple[FloatArray, IntArray]:
         """Merge groups over the highest saddle first; each merge has the depth of the lower peak over the saddle."""
         sizes = np.bincount(labels, minlength=n_groups)
         order = np.lexsort((density, labels))

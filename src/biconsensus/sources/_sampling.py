@@ -17,7 +17,9 @@ from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
 _TRIES, _BLOCK = 20, 1 << 21
+"""Draws again of a degenerate sample; and distances held at a time, which bounds memory."""
 _EXHAUSTIVE_LIMIT = 5_000_000
+"""Most samples that are all listed."""
 
 
 @dataclass(frozen=True)
