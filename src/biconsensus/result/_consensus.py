@@ -162,7 +162,9 @@ class Consensus:
             return self.evidence
         from biconsensus.significance._agreement import AgreementEvidence
 
-        return AgreementEvidence(self.pool).of_groups(self.labels)
+        found = AgreementEvidence(self.pool).of_groups(self.labels)
+        # the last groups of an overlapping consensus may be the label of no element
+        return np.concatenate([found, np.zeros(len(self) - found.size)])
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
