@@ -14,6 +14,9 @@ from biconsensus.quorum._measures import unseen_by_source
 
 CERTAINTY_SCALE = 0.4
 """Scale of the certainty of candidates, as published for locally weighted ensembles."""
+NORMALISED_SCALE = 0.05
+"""The same where the entropy is normalised: its authors publish 0.02 to 0.18 for twelve data sets; 0.05 to 0.07 are a
+plateau (benchmarks/tuning/given_number.py)."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,39 @@ class Overlaps:
         ``exp(-H_j / (scale c))`` with H_j the entropy (bits) of column j over the candidates of each source that saw
         it, summed over the c sources; what a source saw and put in no candidate is one more class.
         """
+        return np.asarray(np.exp(-self._mean_bits / scale))
+
+    def normalised_certainty(self, scale: float = NORMALISED_SCALE) -> FloatArray:
+        """How certain the pool is of each column, relative to how many columns its source has.
+
+        Parameters
+        ----------
+        scale : float
+            Small values punish uncertain candidates more.
+
+        Returns
+        -------
+        (q,) array
+            In (0, 1]: 1 for a column that no source cuts.
+
+        Notes
+        -----
+        As `certainty`, with the entropy divided by log2 of the number of columns of the column's own source, after the
+        first stage of SDGCA (2025): what is certain is not the same for sources that see few groups and many.
+        """
+        number = self._backers.sum(axis=0)
+        own = self._backers @ number / np.maximum(self._backers.sum(axis=1), 1.0)
+        return np.asarray(np.exp(-self._mean_bits / np.log2(np.maximum(own, 2.0)) / scale))
+
+    @cached_property
+    def _mean_bits(self) -> FloatArray:
+        """(q,) entropy of each column over the candidates of a source, in bits, mean over the sources."""
         parts = self.shared.copy()
         parts.data = _xlogx(parts.data)
         # entropy of parts x of a whole n: sum of -(x/n) log(x/n) = (n log n - sum of x log x) / n
         whole = np.maximum(self.shared @ self._backers + self._left, 1e-12)
         bits = np.maximum(_xlogx(whole) - parts @ self._backers - _xlogx(self._left), 0.0) / whole
-        return np.asarray(np.exp(-bits.sum(axis=1) / (scale * self._backers.shape[1])))
+        return np.asarray(bits.sum(axis=1) / self._backers.shape[1])
 
 
 def _xlogx(x: FloatArray) -> FloatArray:

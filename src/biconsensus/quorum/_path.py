@@ -21,9 +21,9 @@ from biconsensus.methods._joint import climb, divided, merged, peaks
 from biconsensus.methods._votes import Votes
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, comparable
+from biconsensus.quorum._given_number import group_rows
 from biconsensus.quorum._measures import members_of, nearest
-from biconsensus.quorum._score import GIVEN_NUMBER, FitMeasures, PathScorer, ScoreWeights, score_weights
-from biconsensus.quorum._walk import walk_groups
+from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, score_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +33,6 @@ QUORUMS = tuple(
     for n in (9000, 8000, 6500, 5000, 4000, 3000, 2200, 1600, 1200, 900, 650, 480, 350, 250, 180, 130, 90, 60, 40, 25)
 )
 """Places of the path, from fine to coarse."""
-MAX_WALK = 3000
-"""Columns up to which the eigenvectors of the random walk are computed."""
 SAME_GROUP = 0.75
 """Jaccard index above which groups of neighbouring points are one group that lives on."""
 
@@ -171,7 +169,7 @@ class QuorumPath:
         return point_at(self.scorer, theta, finer[-1] if finer else None, sizes)
 
     def with_n_groups(self, n_groups: int) -> PathPoint:
-        """The best grouping into so many: a place of the path, a finer one with groups joined, or the walk's own.
+        """Exactly `n_groups` groups, by average linkage on co-occurrence seen through the random walk.
 
         Parameters
         ----------
@@ -183,11 +181,10 @@ class QuorumPath:
         PathPoint
             With a warning where groups are under the minimum sizes, or fewer.
         """
-        points = [point for point in self.points if len(point) == n_groups]
-        points += [merge_to_n_groups(self.scorer, point, n_groups) for point in self.points if len(point) > n_groups]
-        points += [point for point in [self._direct(n_groups)] if point is not None]
-        # between groupings of one number of groups, what the walk retains told better than the score
-        found = max(points, key=lambda point: point.fit.score(GIVEN_NUMBER)) if points else max(self.points, key=len)
+        finest = max(self.points, key=len)
+        labels = group_rows(self.scorer.normalised(), n_groups, finest.labels)
+        point = None if labels is None else point_of_groups(self.scorer, self.best.quorum, labels)
+        found = finest if point is None else point
         if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
             warnings.warn(
                 f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
@@ -196,13 +193,6 @@ class QuorumPath:
                 stacklevel=2,
             )
         return found
-
-    def _direct(self, n_groups: int) -> PathPoint | None:
-        """Groups straight from the random walk, where the pool is large enough for them and not too large for it."""
-        n_rows, n_columns = self.problem.shape
-        if not 1 <= n_groups <= min(n_rows, n_columns) or n_columns > MAX_WALK:
-            return None
-        return spectral_point(self.scorer, self.best.quorum, n_groups)
 
     def to_frame(self) -> pd.DataFrame:
         """One line for each group of each place, for a ribbon or a tree.
@@ -278,45 +268,23 @@ def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float])
     return max(points, key=lambda point: (round(score(point), 12), -abs(np.log(2 * float(point.quorum)))))
 
 
-def merge_to_n_groups(scorer: PathScorer, point: PathPoint, n_groups: int) -> PathPoint:
-    """Join the two groups whose elements are together most often, on average, until so many are left."""
+def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> PathPoint | None:
+    """Point of given groups of the rows, each with the columns that hold most of it; None if columns run out."""
     problem = scorer.problem
-    blocks = list(point.blocks)
-    shape = (problem.shape[0], len(blocks))
-    members = np.zeros(shape)
-    for t, block in enumerate(blocks):
-        members[block.rows, t] = problem.counts[block.rows]
-    held, sizes = problem.entries.T @ members, members.sum(axis=0)
-    while len(blocks) > n_groups:
-        together = (held * problem.weights[:, None]).T @ held / np.outer(sizes, sizes)
-        np.fill_diagonal(together, -1.0)
-        a, b = sorted(divmod(int(together.argmax()), len(blocks)))
-        rows, columns = blocks[a].rows | blocks[b].rows, blocks[a].columns | blocks[b].columns
-        blocks[a] = Block(rows, columns, problem.gain(rows, columns, point.quorum))
-        del blocks[b]
-        held[:, a] += held[:, b]
-        sizes[a] += sizes[b]
-        held, sizes = np.delete(held, b, axis=1), np.delete(sizes, b)
-    return make_point(scorer, point.quorum, blocks, point.columns)
-
-
-def spectral_point(scorer: PathScorer, quorum: Fraction, n_groups: int) -> PathPoint | None:
-    """So many groups straight from the random walk, with the columns that hold them most; None if these run out."""
-    problem = scorer.problem
-    labels = walk_groups(problem.entries, problem.counts, problem.weights, n_groups)
     members = members_of(problem, labels)
+    n_groups = members.shape[1]
     held = problem.entries.T @ members
     held[problem.weights <= 0] = 0.0
     columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
     alike = held**2 / np.maximum(np.outer(problem.counts @ problem.entries, members.sum(axis=0)), 1.0)
-    for t in range(members.shape[1]):
+    for t in range(n_groups):
         owned = np.bincount(columns + 1, minlength=n_groups + 1)[1:]
         if owned[t] == 0:
             spare = (columns >= 0) & (owned[columns] > 1)
             if not spare.any():
                 return None
             columns[np.where(spare, alike[:, t], -1.0).argmax()] = t
-    blocks = [Block(labels == t, columns == t, 0.0) for t in range(members.shape[1])]
+    blocks = [Block(labels == t, columns == t, 0.0) for t in range(n_groups)]
     blocks = [replace(block, gain=problem.gain(block.rows, block.columns, quorum)) for block in blocks]
     return make_point(scorer, quorum, blocks, columns)
 

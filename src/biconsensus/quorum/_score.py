@@ -61,8 +61,6 @@ COARSE = ScoreWeights(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0
 """Finds the groups that sources of different granularity share (benchmarks/tuning/choice.py)."""
 FINE = ScoreWeights(silhouette=1.0)
 """Where no coarse groups are clear, the contrast between groups decides alone (benchmarks/tuning/choice.py)."""
-GIVEN_NUMBER = ScoreWeights(difference=0.25, retention=1.0)
-"""Compares groupings of one given number of groups (benchmarks/tuning/given_number.py)."""
 
 
 def score_weights(measures: Iterable[FitMeasures]) -> ScoreWeights:
@@ -104,6 +102,11 @@ class PathScorer:
         used = np.where(useful(problem), problem.weights, 0.0)
         certainty = Overlaps.of(replace(problem, weights=used)).certainty()
         return cls(replace(problem, weights=used * certainty), used)
+
+    def normalised(self) -> PreferenceMatrix:
+        """The pool with the weights that serve a given number of groups (benchmarks/tuning/given_number.py)."""
+        plain = replace(self.problem, weights=self.plain)
+        return replace(plain, weights=self.plain * Overlaps.of(plain).normalised_certainty())
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
