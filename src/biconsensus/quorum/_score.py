@@ -22,6 +22,8 @@ MANY = 10.0
 CLEAR, CLEAR_IF_VARIED = 0.94, 0.85
 """Retention above which groups are so clear that the sources can only differ in how fine they cut them: where they seem
 to be of one granularity, and where it varies anyway."""
+WEIGHT_BITS = 20
+"""Binary digits of certain weights: with those of a quorum (14) and of a million elements (20) they fill a double."""
 AGREED = 0.7
 """Agreement between the sources (adjusted Rand index) from which they are met as they are."""
 
@@ -76,7 +78,12 @@ class PathScorer:
         """PathScorer for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
         overlaps = Overlaps.of(replace(problem, weights=used))
-        return cls(replace(problem, weights=used * overlaps.certainty()), used, overlaps.agreement())
+        certain = exact_sums(used * overlaps.certainty())
+        return cls(replace(problem, weights=certain), used, overlaps.agreement())
+
+    def on(self, part: PreferenceMatrix) -> PathScorer:
+        """The same weights of the columns, for some of the rows."""
+        return replace(self, problem=replace(part, weights=self.problem.weights))
 
     def weights(self, fits: Sequence[Fit]) -> Fit:
         """How much each part of the fit counts in this kind of pool, seen from the fits of the points on its path.
@@ -99,6 +106,15 @@ class PathScorer:
         return Fit(*relation(self.problem, labels), *contrast(self.problem, labels, self.plain), kept)
 
 
+def exact_sums(weights: FloatArray) -> FloatArray:
+    """Weights rounded to millionths of the largest, so that sums of them are the same in any order."""
+    top = np.frexp(weights.max(initial=0.0))[1]
+    rounded = np.ldexp(np.rint(np.ldexp(weights, WEIGHT_BITS - top)), top - WEIGHT_BITS)
+    # weights that differ by orders of magnitude stay as they are: the small ones would vanish
+    small = weights[weights > 0].min(initial=np.inf)
+    return np.asarray(rounded if small >= np.ldexp(1.0, top - WEIGHT_BITS // 2) else weights)
+
+
 def useful(problem: PreferenceMatrix) -> BoolArray:
     """(q,) columns that are neither empty nor hold nearly all that their source saw, unless most sources agree on it.
 
@@ -110,7 +126,7 @@ def useful(problem: PreferenceMatrix) -> BoolArray:
     >>> dict(zip((problem.counts @ problem.entries).tolist(), useful(problem).tolist()))
     {19: True, 1: True, 20: False}
     """
-    sizes = problem.counts @ problem.entries
+    sizes = problem.sizes
     seen = np.full(sizes.size, float(problem.counts.sum()))
     if problem.unseen is not None and problem.view is not None:
         seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.view]
