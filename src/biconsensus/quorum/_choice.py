@@ -43,7 +43,7 @@ def options_of(path: QuorumPath, more: Iterable[Option] = ()) -> list[Option]:
     found: dict[bytes, Option] = {}
     for option in [*more, *along, *base_results(path)]:
         if len(option.point) >= 2:
-            found.setdefault(option.point.labels.tobytes(), option)
+            found.setdefault(option.point.row_labels.tobytes(), option)
     return list(found.values())
 
 
@@ -58,19 +58,20 @@ def base_results(path: QuorumPath) -> list[Option]:
     by_source = problem.backers.T.tocsr()
     for source, name in enumerate(path.source_names):
         columns = by_source.indices[by_source.indptr[source] : by_source.indptr[source + 1]]
-        rows, n_groups = np.full(problem.shape[0], -1), 0
+        rows, base, n_groups = np.full(problem.shape[0], -1), np.full(problem.shape[1], -1), 0
         for column in np.sort(columns[problem.weights[columns] > 0]):
             held = by_column.indices[by_column.indptr[column] : by_column.indptr[column + 1]]
             if (rows[held] >= 0).any():
                 n_groups = 0
                 break
-            if problem.counts[held].sum() >= path.min_elements:
-                rows[held] = n_groups
+            if problem.counts[held].sum() >= path.sizes[0]:
+                rows[held] = base[column] = n_groups
                 n_groups += 1
         if n_groups >= 2:
             backing = votes.group_of_columns(rows)
             blocks = [_block(path, rows, backing, t) for t in range(n_groups)]
-            found.append(Option(make_point(path.scorer, HALF, blocks, backing), f"base result {name!r}"))
+            point = make_point(path.scorer, HALF, blocks, backing, base=base)
+            found.append(Option(point, f"base result {name!r}"))
     return found
 
 
@@ -101,8 +102,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     """
     scored = []
     for option in options:
-        value = evidence.of_grouping(option.point.labels[row_of])
-        said = value * float(np.sqrt(backing_of(path, option.point.labels))) if value > 0 else value
+        value = evidence.of_grouping(path.labels(option.point)[row_of])
+        said = value * float(np.sqrt(backing_of(path, option.point.row_labels))) if value > 0 else value
         scored.append(Scored(option, value, said))
     return sorted(scored, key=lambda one: -one.score)
 

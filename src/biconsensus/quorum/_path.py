@@ -14,11 +14,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from biconsensus.errors import MissingDependencyError, PoolWarning
+from biconsensus.matrix._condensed import Condensed
+from biconsensus.matrix._coverage import held_weight, largest_in_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._joint import climb, divided, merged, peaks
-from biconsensus.methods._votes import Votes
+from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
+from biconsensus.methods._votes import Votes, grouped, n_groups_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, comparable
 from biconsensus.quorum._given_number import group_rows
@@ -44,12 +47,18 @@ class PathPoint:
     quorum: Fraction
     blocks: tuple[Block, ...]
     """Groups of the minimum sizes, largest gain first."""
-    labels: IntArray
-    """(r,) group of each distinct row, left-overs with the nearest group; -1 where no group's candidates hold it."""
+    row_labels: IntArray
+    """(k,) group of each row that was searched, left-overs with the nearest; -1 where no group's candidates hold it."""
     columns: IntArray
     """(q,) group of each column before small groups were left out; where the next search starts."""
+    weights: FloatArray
+    """(q,) weights of the columns in the search."""
     fit: FitMeasures
     """How well the groups fit the pool."""
+    rule: str = "joint"
+    """How rows choose between groups: "joint" (the best), "greedy" (the first in order), "nearest" (never none)."""
+    base: IntArray | None = None
+    """(q,) groups of the columns of one source, where the rows are grouped as this source did."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -70,7 +79,9 @@ class QuorumPath:
     """
 
     scorer: PathScorer
-    """The pool, weighted, and what tells how points fit it."""
+    """The rows that are searched, weighted, and what tells how points fit them."""
+    condensed: Condensed
+    """All rows, and those that are searched: a sample where there are very many."""
     points: tuple[PathPoint, ...]
     min_elements: int
     min_candidates: int
@@ -79,8 +90,13 @@ class QuorumPath:
 
     @property
     def problem(self) -> PreferenceMatrix:
-        """The pool, candidates weighted by certainty, trivial ones by zero."""
+        """The rows that are searched, candidates weighted by certainty, trivial ones by zero."""
         return self.scorer.problem
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Minimum sizes in the units of what is searched."""
+        return self.condensed.smallest(self.min_elements, self.min_candidates)
 
     @classmethod
     def of(
@@ -125,14 +141,71 @@ class QuorumPath:
         min_candidates: int,
         quorums: tuple[Fraction, ...] = QUORUMS,
         source_names: tuple[str, ...] = (),
+        *,
+        condense: bool = True,
     ) -> QuorumPath:
-        """The same for a pool that is a preference matrix already."""
-        scorer = PathScorer.of(problem)
-        sizes = min_elements, min_candidates
+        """The same for a pool that is a preference matrix already; `condense` allows a sample of very many rows."""
+        condensed = Condensed.of(problem, sample=condense, divide=condense)
+        sizes = condensed.smallest(min_elements, min_candidates)
         points: list[PathPoint] = []
-        for quorum in quorums:
-            points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
-        return cls(scorer, tuple(points), min_elements, min_candidates, source_names)
+        # products are small here, and more threads than one only get into each other's way
+        with threadpool_limits(1, "blas"):
+            # weights of candidates from all rows: those of a sample favour what it happens to cut less
+            scorer = PathScorer.of(condensed.whole).on(condensed.part)
+            for quorum in quorums:
+                points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
+        names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
+        return cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
+
+    @classmethod
+    def at_one(cls, problem: PreferenceMatrix, quorum: Fraction, min_elements: int, min_candidates: int) -> QuorumPath:
+        """One point alone, with the weights of the columns as they are."""
+        condensed = Condensed.of(problem, sample=True)
+        scorer = PathScorer(condensed.part, condensed.part.weights)
+        point = point_at(scorer, quorum, None, (min_elements, min_candidates))
+        return cls(scorer, condensed, (point,), min_elements, min_candidates)
+
+    def finish(self, point: PathPoint) -> list[Block]:
+        """The groups of a point on all rows and columns of the pool, in its order.
+
+        Parameters
+        ----------
+        point : PathPoint
+            Groups of the rows that are searched.
+
+        Returns
+        -------
+        list of Block
+            Largest gain first. Where all rows were searched, those of the point itself.
+
+        Notes
+        -----
+        Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
+        and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
+        The minimum sizes are those of all rows.
+        """
+        condensed = self.condensed
+        if not condensed.sampled:
+            return in_order(condensed.given_blocks(point.blocks))
+        whole = replace(condensed.whole, weights=point.weights)
+        votes = Votes.at_quorum(whole, point.quorum)
+        if point.base is None:
+            rows, columns = finish_groups(votes, point.columns, point.rule)
+        else:
+            rows = rows_of_source(whole, point.base)
+            columns = votes.group_of_columns(rows)
+        sizes = (1, 1) if point.rule == "nearest" else self.sizes
+        return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
+
+    def labels(self, point: PathPoint) -> IntArray:
+        """(r,) the group of each distinct row of the pool at a point, left-overs with the nearest; -1 for none."""
+        return nearest(self.weighted(point), self.finish(point))
+
+    def weighted(self, point: PathPoint) -> PreferenceMatrix:
+        """All rows and columns of the pool, in its order, with the weights that a point was searched with."""
+        weights = np.empty(point.weights.size)
+        weights[self.condensed.columns] = point.weights * self.condensed.units[1]
+        return replace(self.condensed.given, weights=weights)
 
     @cached_property
     def weights(self) -> ScoreWeights:
@@ -165,8 +238,7 @@ class QuorumPath:
             if point.quorum == theta:
                 return point
         finer = [point.columns for point in self.points if point.quorum > theta]
-        sizes = self.min_elements, self.min_candidates
-        return point_at(self.scorer, theta, finer[-1] if finer else None, sizes)
+        return point_at(self.scorer, theta, finer[-1] if finer else None, self.sizes)
 
     def with_n_groups(self, n_groups: int) -> PathPoint:
         """Exactly `n_groups` groups, by average linkage on co-occurrence seen through the random walk.
@@ -182,10 +254,10 @@ class QuorumPath:
             With a warning where groups are under the minimum sizes, or fewer.
         """
         finest = max(self.points, key=len)
-        labels = group_rows(self.scorer.normalised(), n_groups, finest.labels)
+        labels = group_rows(self.scorer.normalised(), n_groups, finest.row_labels)
         point = None if labels is None else point_of_groups(self.scorer, self.best.quorum, labels)
         found = finest if point is None else point
-        if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
+        if len(found) != n_groups or not large(self.problem, found, *self.sizes):
             warnings.warn(
                 f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
                 f"min_candidates={self.min_candidates}; returning {len(found)}, whatever their size.",
@@ -210,7 +282,7 @@ class QuorumPath:
         alive = self.lifetimes()
         lines: list[dict[str, Any]] = []
         for k, point in enumerate(self.points):
-            coarser = self.points[k + 1].labels if k + 1 < len(self.points) else np.full(point.labels.size, -1)
+            coarser = self.points[k + 1].row_labels if k + 1 < len(self.points) else np.full(point.row_labels.size, -1)
             for t, block in enumerate(point.blocks):
                 held = np.bincount(coarser[block.rows] + 1, self.problem.counts[block.rows])
                 lines.append(
@@ -238,8 +310,7 @@ class QuorumPath:
 
 def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes: tuple[int, int]) -> PathPoint:
     """Groups at one quorum, grown from a start and from the most frequent rows."""
-    problem = scorer.problem
-    votes = Votes.at_quorum(problem, quorum)
+    votes = Votes.at_quorum(scorer.problem, quorum)
     starts = ([] if start is None else [start]) + [votes.best_columns(peaks(votes))]
     found: dict[float, IntArray] = {}
     for columns, value in map(votes.alternate, starts):
@@ -248,19 +319,58 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
             found.setdefault(gain, best)
     columns = found[max(found)]
     rows, _ = votes.best_rows(columns)
-    blocks = []
-    for t in range(int(columns.max(initial=-1)) + 1):
-        of_rows, of_columns = rows == t, columns == t
-        if problem.n_elements(of_rows) >= sizes[0] and problem.n_sources(of_columns) >= sizes[1]:
-            blocks.append(Block(of_rows, of_columns, problem.gain(of_rows, of_columns, quorum)))
-    return make_point(scorer, quorum, blocks, columns)
+    return make_point(scorer, quorum, blocks_of(scorer.problem, quorum, rows, columns, sizes), columns)
 
 
-def make_point(scorer: PathScorer, quorum: Fraction, blocks: list[Block], columns: IntArray) -> PathPoint:
+def blocks_of(
+    problem: PreferenceMatrix, quorum: Fraction, rows: IntArray, columns: IntArray, sizes: tuple[int, int] = (1, 1)
+) -> list[Block]:
+    """The groups of rows and columns that have the minimum sizes."""
+    n_groups = n_groups_of(columns)
+    large = (problem.group_sizes(rows, n_groups) >= sizes[0]) & (problem.group_sources(columns, n_groups) >= sizes[1])
+    gains = problem.group_gains(rows, columns, quorum)
+    return [Block(rows == t, columns == t, float(gains[t])) for t in np.flatnonzero(large)]
+
+
+def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray, IntArray]:
+    """Groups of all rows and of all columns, from groups of columns that were found on a sample of the rows."""
+    if rule == "nearest":
+        held = held_weight(votes.problem.entries, grouped(columns, votes.problem.weights))
+        return largest_in_rows(held), columns
+    if rule == "greedy":
+        return votes.first_rows(columns), columns
+    columns = votes.best_columns(votes.best_rows(columns)[0])
+    return votes.best_rows(columns)[0], columns
+
+
+def rows_of_source(problem: PreferenceMatrix, groups: IntArray) -> IntArray:
+    """(r,) the group of each row by the columns (q,) of one source, which share no row; -1 for none."""
+    rows, entries = np.full(problem.shape[0], -1), problem.entries
+    own = np.flatnonzero(groups[entries.indices] >= 0)
+    rows[problem.row_of_entry[own]] = groups[entries.indices[own]]
+    return rows
+
+
+def in_order(blocks: Sequence[Block]) -> list[Block]:
+    """Largest gain first; ties by the first row."""
+    return sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
+
+
+def make_point(
+    scorer: PathScorer,
+    quorum: Fraction,
+    blocks: list[Block],
+    columns: IntArray | None = None,
+    rule: str = "joint",
+    weights: FloatArray | None = None,
+    base: IntArray | None = None,
+) -> PathPoint:
     """Order the groups, give left-overs to the nearest, and see how they fit."""
-    blocks = sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
+    blocks = in_order(blocks)
     labels = nearest(scorer.problem, blocks)
-    return PathPoint(quorum, tuple(blocks), labels, columns, scorer.measure(labels))
+    columns = columns_of(blocks, scorer.problem.shape[1]) if columns is None else columns
+    weights = scorer.problem.weights if weights is None else weights
+    return PathPoint(quorum, tuple(blocks), labels, columns, weights, scorer.measure(labels), rule, base)
 
 
 def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float]) -> PathPoint:
@@ -284,9 +394,7 @@ def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> P
             if not spare.any():
                 return None
             columns[np.where(spare, alike[:, t], -1.0).argmax()] = t
-    blocks = [Block(labels == t, columns == t, 0.0) for t in range(n_groups)]
-    blocks = [replace(block, gain=problem.gain(block.rows, block.columns, quorum)) for block in blocks]
-    return make_point(scorer, quorum, blocks, columns)
+    return make_point(scorer, quorum, blocks_of(problem, quorum, labels, columns), columns, rule="nearest")
 
 
 def large(problem: PreferenceMatrix, point: PathPoint, min_elements: int, min_candidates: int) -> bool:
