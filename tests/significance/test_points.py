@@ -1,4 +1,4 @@
-"""Evidence from points: true borders gain, false ones cost, one cloud stays one, and the words for it are certificates."""
+"""Evidence from points: true borders gain, false ones cost, one cloud stays one; certificates tell which is which."""
 
 from __future__ import annotations
 

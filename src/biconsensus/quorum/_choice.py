@@ -16,7 +16,7 @@ HALF = Fraction(1, 2)
 N_ALTERNATIVES = 3
 """Other numbers of groups that are reported beside the chosen one: few enough to read."""
 SHARPNESS = 8.0
-"""Power of the agreement (ARI) of a source in the backing, where the evidence does not say: who nearly agrees counts."""
+"""Power of the agreement (ARI) of a source in the backing, unless the evidence says otherwise: who agrees counts."""
 BACKER = 4.0
 """Power of the agreement in the number of backers: a source with an ARI of 0.8 is 0.4 of a backer."""
 

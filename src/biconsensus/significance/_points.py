@@ -54,7 +54,7 @@ NULL_ON_DIRECTION = 0.8, 0.9
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_BACKERS = 2.0
-"""Sources that must say the same: cells of one cloud in many dimensions show valleys, but no other source repeats them."""
+"""Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
 
 
 class PointEvidence:
@@ -328,9 +328,9 @@ class _ProjectedValleys:
             if (part == part[0]).all():
                 return sorted(found)
             between = np.where(part[:, None] != part, distances, np.inf)
-            g, h = np.unravel_index(int(between.argmin()), between.shape)
-            found.add((min(int(g), int(h)), max(int(g), int(h))))
-            forest.join(forest.root(int(g)), forest.root(int(h)))
+            one, other = divmod(int(between.argmin()), n_groups)
+            found.add((min(one, other), max(one, other)))
+            forest.join(forest.root(one), forest.root(other))
 
     def _depth(self, moments: _Moments, members: Sequence[IntArray], g: int, h: int) -> float:
         """Depth of the valley between two groups in standard errors."""

@@ -269,7 +269,7 @@ class NearestLandmark:
         """Labels of new rows (p, d)."""
         marks = self.landmarks
         found = NearestNeighbors(n_neighbors=1).fit(marks.points)
-        nearest = found.kneighbors((X - marks.centre) / marks.scale, return_distance=False)[:, 0]
+        nearest: IntArray = found.kneighbors((X - marks.centre) / marks.scale, return_distance=False)[:, 0]
         return self.labels[nearest]
 
 
