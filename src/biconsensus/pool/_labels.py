@@ -13,7 +13,9 @@ from biconsensus.errors import InputError, InputTypeError
 from biconsensus.protocols import IntArray
 
 NONE = -1
+"""Code of an element that a source saw and put in no group."""
 UNSEEN = -2
+"""Code of an element that a source did not see."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from biconsensus.errors import FileFormatError
 SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
 MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 SAMPLE = 50
+"""Lines that decide which separator a text file has."""
 
 
 @dataclass(frozen=True)
