@@ -87,7 +87,7 @@ def check_seed(value: Any) -> Any:
             f"random_state must be None, a whole number, a RandomState or a Generator, got {value!r} "
             f"({type(value).__name__})."
         )
-    if not 0 <= value < 2**32:
+    if not 0 <= int(value) < 2**32:
         raise InputError(f"random_state must be from 0 to 2**32 - 1, got {value}.")
     return int(value)
 

@@ -65,7 +65,8 @@ def _is_none(label: Any) -> bool:
     """Whether a label says "in no group": the number -1 of any type, or its text."""
     if isinstance(label, (str, bytes)):
         return label.strip() in IN_NO_GROUP
-    return isinstance(label, Number) and not isinstance(label, bool) and bool(label == -1)
+    minus_one: Any = -1
+    return isinstance(label, Number) and not isinstance(label, bool) and bool(label == minus_one)
 
 
 def encode(labels: Any, missing: int | None = None) -> tuple[list[Column], list[str], NDArray[Any] | None]:
@@ -185,7 +186,7 @@ def exact_array(items: Any) -> NDArray[Any]:
 
 def _is_nullable(vector: Any) -> bool:
     """Whether a pandas or polars column holds whole numbers beside gaps, which NumPy would turn into floats."""
-    kind = getattr(vector, "dtype", None)
+    kind: Any = getattr(vector, "dtype", None)
     if hasattr(kind, "is_integer") and hasattr(vector, "null_count"):
         return bool(kind.is_integer() and vector.null_count())
     return not isinstance(kind, np.dtype) and getattr(kind, "kind", "") in ("i", "u") and hasattr(vector, "isna")

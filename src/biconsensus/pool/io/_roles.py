@@ -88,11 +88,8 @@ def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | Non
     if len(words) < len(named):
         return False, None
     if any(first[k] in below[k] for k in words):
-        return (
-            False,
-            f"line 1 ({shown}) was read as data, because its values come again; header=True (--header) makes it the header",
-        )
-    return True, f"line 1 ({shown}) was read as the header; header=False (--no-header) makes it the first row"
+        return False, f"line 1 ({shown}) was read as data, because its values come again; {AS_HEADER}"
+    return True, f"line 1 ({shown}) was read as the header; {AS_DATA}"
 
 
 def _running_numbers(below: list[list[str]], kind: str, shown: str) -> tuple[bool, str | None]:
