@@ -57,7 +57,7 @@ fuzz: $(READY)
 	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers)
 
 mutate: $(READY)
-	$(BIN)/python -m tests.fuzz.mutants --jobs $(JOBS) $(ONLY)
+	$(BIN)/python -m scripts.mutate --jobs $(JOBS) $(ONLY)
 
 test-matrix: $(READY)
 	PYTHON="$(PYTHON)" JOBS="$(JOBS)" ARGS="$(ARGS)" sh scripts/test-matrix

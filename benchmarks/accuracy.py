@@ -42,12 +42,12 @@ def automatic(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
 
 def noise_as_singletons(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
     """The same, each left-over element a group of its own, as the rivals on networks have them."""
-    return bc.metrics.noise_as_singletons(bc.find_consensus(pool, quorum="auto").labels)
+    return bc.metrics.noise_as_singletons(bc.find_consensus(pool, unassigned="leave").labels)
 
 
 def plain(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
     """The paper: a majority, greedily."""
-    return bc.find_consensus(pool, unassigned="nearest").labels
+    return bc.find_consensus(pool, **{**bc.Search.paper().given(), "unassigned": "nearest"}).labels
 
 
 def rival(name: str) -> Callable[..., NDArray[Any]]:
@@ -78,7 +78,7 @@ KNOWN = {
 }
 
 
-def scorer(case: Case) -> dict[str, Any]:
+def judge(case: Case) -> dict[str, Any]:
     """Every method on one pool: ARI, NMI, AMI, number of groups, seconds of processor."""
     importlib.import_module("biconsensus.quorum._path")  # which workers would load while the first answer is timed
     warnings.simplefilter("ignore")
@@ -212,7 +212,7 @@ def main() -> None:
     for family in (ensembles, k_means, networks, balanced):
         cases = {f"{case.family}: {case.name}": case for case in family()}
         cases = {key: case for key, case in cases.items() if key not in record}
-        found = Parallel(n_jobs=2, return_as="generator")(delayed(scorer)(case) for case in cases.values())
+        found = Parallel(n_jobs=2, return_as="generator")(delayed(judge)(case) for case in cases.values())
         for key, result in zip(cases, found, strict=True):
             record[key] = result
         write(record)

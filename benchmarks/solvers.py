@@ -279,10 +279,10 @@ import numpy as np
 import biconsensus as bc
 from benchmarks.solvers import noisy_partitions
 table = noisy_partitions(1_000_000, 20, 12, 0.02, np.int16)
-bc.find_consensus(table[:1000])
+bc.find_consensus(table[:1000], quorum=0.5)
 before = int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 start = time.perf_counter()
-found = bc.find_consensus(table)
+found = bc.find_consensus(table, quorum=0.5)
 seconds = time.perf_counter() - start
 extra = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
 score = bc.metrics.ari(table[:, 0], found.labels)

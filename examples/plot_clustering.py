@@ -61,5 +61,7 @@ own = [
     (GaussianMixture(covariance_type="diag"), {"n_components": [2, 3, 4]}),
     lambda X: (X[:, 6] > 2).astype(int),
 ]
-chosen = bc.ConsensusClustering(own, weights="size", together=[[0, 1]], quorum=0.4, random_state=0).fit(scaled)
+chosen = bc.ConsensusClustering(
+    own, quorum=0.4, search=bc.Search(weights="size", together=[[0, 1]]), random_state=0
+).fit(scaled)
 print(chosen.n_clusters_, "groups; ARI", round(bc.metrics.ari(wine.target, chosen.labels_), 3))

@@ -11,7 +11,7 @@ import biconsensus as bc
 from biconsensus.datasets import load_jlinkage
 from biconsensus.models import get_model
 from biconsensus.sources._sampling import SamplingLaw, draw_samples
-from experiments.common import Section, Table
+from experiments.common import Section, Table, paper_consensus
 from experiments.shared_clustering import TIES_JOIN, draw_points, four_gaussians, scores
 
 THRESHOLD = 0.03
@@ -22,7 +22,7 @@ def run(out: Path, quick: bool) -> Section:
     star, star_truth, lines = star_of_lines(500 if quick else 3000)
     X, truth = four_gaussians()
     base = [KMeans(k, n_init=3, random_state=k).fit_predict(X) for k in (3, 4, 4, 5, 6, 7)]
-    clusters = bc.find_consensus(base, quorum=TIES_JOIN)
+    clusters = paper_consensus(base, quorum=TIES_JOIN)
     draw(out / "clustering_fig1.png", [(star, lines), (X, clusters)])
     rows = [
         [
@@ -54,7 +54,7 @@ def star_of_lines(n_samples: int) -> tuple[np.ndarray, np.ndarray, bc.Consensus]
     params = model.fit(star[samples])
     inside = model.residuals(params[np.isfinite(params).all(axis=1)], star) <= THRESHOLD
     pool = bc.Pool.from_matrix(inside[:, inside.sum(axis=0) >= 10])
-    return star, truth, bc.find_consensus(pool)
+    return star, truth, paper_consensus(pool)
 
 
 def draw(path: Path, parts: list[tuple[np.ndarray, bc.Consensus]]) -> None:

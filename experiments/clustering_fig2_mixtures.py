@@ -8,8 +8,7 @@ from typing import Any
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
-import biconsensus as bc
-from experiments.common import Section, Table
+from experiments.common import Section, Table, paper_consensus
 from experiments.shared_clustering import (
     TIES_JOIN,
     draw_consensus,
@@ -38,7 +37,7 @@ def run(out: Path, quick: bool) -> Section:
     """One data set in full; others of the same kind for the rank."""
     X, truth = five_gaussians()
     pool = base(X)
-    consensus = bc.find_consensus([labels for _, labels in pool], quorum=TIES_JOIN)
+    consensus = paper_consensus([labels for _, labels in pool], quorum=TIES_JOIN)
     mine = scores(truth, consensus.labels)
     found = [(name, *scores(truth, labels)) for name, labels in pool]
     panels(out / "clustering_fig2_base.png", X, [(f"{n}\nNMI {a:.3f}", v) for (n, v), (_, a, _) in zip(pool, found)], 5)
@@ -72,7 +71,7 @@ def others(n: int) -> str:
     for seed in range(1, n + 1):
         X, truth = five_gaussians(seed)
         pool = base(X, seed)
-        consensus = bc.find_consensus([labels for _, labels in pool], quorum=TIES_JOIN)
+        consensus = paper_consensus([labels for _, labels in pool], quorum=TIES_JOIN)
         best = [scores(truth, labels)[0] for _, labels in pool]
         places.append(rank(scores(truth, consensus.labels)[0], best))
         numbers.append(len(consensus))

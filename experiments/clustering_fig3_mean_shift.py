@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import MeanShift
 
-import biconsensus as bc
-from experiments.common import Section, Table
+from experiments.common import Section, Table, paper_consensus
 from experiments.shared_clustering import TIES_JOIN, draw_consensus, paired, panels, rank, scores, three_gaussians
 
 BANDWIDTHS = (1.0, 1.2, 1.6, 2.2, 3.0, 4.6, 5.5)
@@ -25,7 +24,7 @@ def run(out: Path, quick: bool) -> Section:
     """Base results, consensus, ranks."""
     X, truth = three_gaussians()
     pool = base(X)
-    consensus = bc.find_consensus(pool, quorum=TIES_JOIN)
+    consensus = paper_consensus(pool, quorum=TIES_JOIN)
     mine = scores(truth, consensus.labels)
     found = [scores(truth, labels) for labels in pool]
     titles = [(f"bandwidth {h:g}\nNMI {s[0]:.3f}", labels) for h, s, labels in zip(BANDWIDTHS, found, pool)]

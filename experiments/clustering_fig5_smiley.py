@@ -16,7 +16,7 @@ from biconsensus.baselines import get_baseline
 from biconsensus.baselines._cooccurrence import cooccurrence
 from biconsensus.datasets import load_self_tuning
 from biconsensus.sources._spectral import spectral_labels
-from experiments.common import Section, Table
+from experiments.common import Section, Table, paper_consensus
 from experiments.shared_clustering import TIES_JOIN, paired, panels, scores
 
 SIGMAS, NUMBERS = (0.005, 0.01, 0.015, 0.02), (3, 4)
@@ -39,9 +39,9 @@ COMPARED: list[tuple[str, tuple[float, float] | None, Consensus]] = [
     ),
     ("co-association above 1/2", None, lambda pool: get_baseline("coassociation")(pool)),
     ("maximum-weight clique", None, lambda pool: get_baseline("clique")(pool)),
-    ("bi-clustering, ADMM of the paper", (0.981, 99.62), lambda pool: bc.find_consensus(pool, solver="admm").labels),
-    ("bi-clustering, votes, ties join", (0.981, 99.62), lambda pool: bc.find_consensus(pool, quorum=TIES_JOIN).labels),
-    ("bi-clustering, votes, ties stay out", None, lambda pool: bc.find_consensus(pool).labels),
+    ("bi-clustering, ADMM of the paper", (0.981, 99.62), lambda pool: paper_consensus(pool, solver="admm").labels),
+    ("bi-clustering, votes, ties join", (0.981, 99.62), lambda pool: paper_consensus(pool, quorum=TIES_JOIN).labels),
+    ("bi-clustering, votes, ties stay out", None, lambda pool: paper_consensus(pool).labels),
 ]
 
 
@@ -102,7 +102,7 @@ def over_seeds(n: int) -> str:
     values = []
     for seed in range(1, n + 1):
         _, truth, results = base(seed)
-        found = bc.find_consensus([labels for *_, labels in results], quorum=TIES_JOIN)
+        found = paper_consensus([labels for *_, labels in results], quorum=TIES_JOIN)
         values.append(scores(truth, found.labels)[0])
     shown = ", ".join(f"{v:.3f}" for v in values)
     return f"For {n} other seeds of k-means the NMI of the consensus (votes, ties join) is {shown}."

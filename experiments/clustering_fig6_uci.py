@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import biconsensus as bc
 from biconsensus.datasets import load_uci
 from biconsensus.sources._spectral import GaussianSpectralClustering
-from experiments.common import Section, Table
+from experiments.common import Section, Table, paper_consensus
 from experiments.shared_clustering import TIES_JOIN, paired, rank, scores
 
 SETS = ("breast", "glass", "iris", "wine")
@@ -83,7 +83,7 @@ def consensus_of(rows: list[np.ndarray | None], **options: Any) -> bc.Consensus:
     """Consensus of the rows that are there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", bc.errors.ConvergenceWarning)
-        return bc.find_consensus([row for row in rows if row is not None], unassigned="nearest", **options)
+        return paper_consensus([row for row in rows if row is not None], unassigned="nearest", **options)
 
 
 def run(out: Path, quick: bool) -> Section:

@@ -14,7 +14,7 @@ import biconsensus as bc
 from biconsensus.datasets import load_hopkins155, names_of
 from biconsensus.metrics import misclassification_error
 from biconsensus.sources._subspace import compress, subspace_path
-from experiments.common import Section, Table
+from experiments.common import Section, Table, paper_consensus
 from experiments.shared_clustering import TIES_JOIN
 
 KAPPAS = tuple(range(100, 1500, 100))
@@ -48,7 +48,7 @@ def one_sequence(name: str, kappas: tuple[int, ...]) -> tuple[int, dict[str, lis
         base = subspace_path(points, n_motions, kappas, affine=True, rho=0.7, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.errors.BiconsensusWarning)
-            found = [bc.find_consensus(base, unassigned="nearest", **options).labels for options in WAYS.values()]
+            found = [paper_consensus(base, unassigned="nearest", **options).labels for options in WAYS.values()]
         errors[features] = [100 * misclassification_error(truth, labels) for labels in [*base, *found]]
     return n_motions, errors
 

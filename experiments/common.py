@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import biconsensus as bc
+
 
 @dataclass
 class Table:
@@ -30,6 +32,11 @@ class Section:
     tables: list[Table] = field(default_factory=list)
     pictures: list[tuple[str, str]] = field(default_factory=list)
     """(file name written in `out`, caption)."""
+
+
+def paper_consensus(pool: Any, **options: Any) -> bc.Consensus:
+    """The settings of the paper (`Search.paper`), or others in their place."""
+    return bc.find_consensus(pool, **{**bc.Search.paper().given(), **options})
 
 
 def save(figure: Any, out: Path, name: str, dpi: int = 110) -> str:

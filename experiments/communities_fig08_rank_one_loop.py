@@ -13,7 +13,7 @@ from biconsensus.errors import ConvergenceWarning
 from biconsensus.graphs._graph import from_matrix
 from biconsensus.solvers._admm import l1_nmf
 from biconsensus.sources.networks import get_algorithm
-from experiments.common import Section, Table, save
+from experiments.common import Section, Table, paper_consensus, save
 from experiments.networks import draw_matrix, picture
 
 
@@ -24,7 +24,7 @@ def run(out: Path, quick: bool) -> Section:
     runs = [("louvain", {}), ("infomap", {}), ("spectral", {"n_communities": 2}), ("spectral", {"n_communities": 3})]
     runs += [("leidenalg", {}), ("walktrap", {}), ("label_propagation", {})]
     pool = bc.Pool.from_labels([get_algorithm(name)(graph, 1, **p) for name, p in runs]).clean()
-    found = bc.find_consensus(pool, method="greedy")
+    found = paper_consensus(pool, method="greedy")
     order = np.argsort(found.labels + (found.labels < 0) * 100, kind="stable")
     figure, axes = picture(1, 5, 2.6)
     draw_matrix(axes[0], pool, [], "preference matrix", order)

@@ -10,7 +10,7 @@ import biconsensus as bc
 from biconsensus.datasets import load_network
 from biconsensus.graphs._graph import from_matrix
 from biconsensus.sources.networks import get_algorithm
-from experiments.common import Section, Table, save
+from experiments.common import Section, Table, paper_consensus, save
 from experiments.networks import draw_matrix, draw_network, layout, matched, picture
 
 
@@ -25,7 +25,7 @@ def run(out: Path, quick: bool) -> Section:
     }
     pool = bc.Pool.from_labels(base, ids=np.array(network.names))
     # two candidates of three and groups of four: the smallest communities of this network have four members
-    found = bc.find_consensus(pool, min_elements=4, min_candidates=2)
+    found = paper_consensus(pool, min_elements=4, min_candidates=2)
     figure, axes = picture(2, 3, 3.6)
     order = np.argsort(found.labels + (found.labels < 0) * 100, kind="stable")
     draw_matrix(axes[0], pool, [], "preference matrix, transposed", order)

@@ -10,7 +10,7 @@ import numpy as np
 import biconsensus as bc
 from biconsensus.datasets import load_network
 from biconsensus.graphs._graph import from_matrix
-from experiments.common import Section, Table, save
+from experiments.common import Section, Table, paper_consensus, save
 from experiments.networks import draw_network, layout, matched, picture, scores
 
 ALGORITHMS = ["louvain", "infomap", ("spectral", {"n_communities": [11, 10, 12]})]
@@ -105,5 +105,5 @@ def _every_seed(graph: object, truth: np.ndarray, quick: bool) -> list[list[obje
 
 def _seeded_nmi(pool: bc.Pool, truth: np.ndarray, pair: list[int]) -> float:
     """NMI of the consensus of a pool with two teams forced together."""
-    found = bc.find_consensus(pool, min_candidates=2, method="joint", together=[pair])
+    found = paper_consensus(pool, min_candidates=2, method="joint", together=[pair])
     return bc.metrics.nmi(truth, found.labels)

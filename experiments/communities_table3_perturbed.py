@@ -13,7 +13,7 @@ from biconsensus.baselines import get_baseline
 from biconsensus.datasets import load_network
 from biconsensus.graphs._graph import Graph, from_matrix
 from biconsensus.sources.networks import get_algorithm
-from experiments.common import Section, Table, save
+from experiments.common import Section, Table, paper_consensus, save
 from experiments.networks import draw_network, layout, matched, perturbed, picture
 
 PAPER = {
@@ -94,9 +94,9 @@ def _answers(graph: Graph, share: float, trial: int) -> dict[str, Any]:
     model, _ = _fit(graph, share, trial)
     base = [result.labels for result in model.results_[:COPIES]]
     pool = bc.Pool.from_labels(base)
-    greedy = bc.find_consensus(pool)
+    greedy = paper_consensus(pool)
     nearest = replace(greedy, settings={**greedy.settings, "unassigned": "nearest"})
-    joint = bc.find_consensus(pool.clean(), method="joint", quorum=0.3, unassigned="nearest")
+    joint = paper_consensus(pool.clean(), method="joint", quorum=0.3, unassigned="nearest")
     return {
         "base": base,
         "pool": pool,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from biconsensus.matrix._matrix import PreferenceMatrix
     from biconsensus.pool._pool import Pool
 
-__all__ = ["Block", "BoolArray", "Evidence", "FloatArray", "IntArray", "Model", "Solver", "Source", "WeightRule"]
+__all__ = ["Block", "Evidence", "Model", "Solver", "Source", "WeightRule"]
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

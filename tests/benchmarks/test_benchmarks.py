@@ -55,11 +55,11 @@ def test_scale_measures_contenders_on_one_table(tmp_path, name):
 
 @pytest.mark.parametrize("kind", ["clusterings", "communities", "small groups", "models"])
 def test_pools_of_the_solver_benchmark_have_a_consensus(kind):
-    assert len(bc.find_consensus(("scale_solver").CASES[kind](400))) > 1
+    assert len(bc.find_consensus(load("scale_solver").CASES[kind](400))) > 1
 
 
 def test_solvers_reach_the_optimum_of_small_matrices():
-    reached = dict(("solvers").small_optimum(20).rows)
+    reached = dict(load("solvers").small_optimum(20).rows)
     assert set(reached) == {"vote", "quantile", "admm", "exact"}
     assert reached["exact"] == reached["vote"] == "100.0%"
 

@@ -5,7 +5,8 @@ import pytest
 
 import biconsensus as bc
 from biconsensus.pool import _diagnostics as diagnostics
-from biconsensus.pool._diagnostics import diagnose, source_agreement
+from biconsensus.pool._agreement import source_agreement
+from biconsensus.pool._diagnostics import diagnose
 
 POOL = bc.Pool.from_groups([range(9), range(8), [], range(8), [0]], n_elements=10)
 

@@ -10,8 +10,8 @@ from sklearn.metrics import silhouette_score
 
 import biconsensus as bc
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.quorum._measures import contrast, effective_numbers, relation
-from tests.helpers.quorum_pools import grouping, problem_of, runs
+from biconsensus.quorum._measures import contrast, relation
+from tests.helpers.quorum_pools import grouping, runs
 
 
 def together(table: NDArray[np.int_]) -> NDArray[np.float64]:
@@ -44,7 +44,3 @@ def test_silhouette_is_that_of_the_co_occurrence_distance() -> None:
     expected = silhouette_score(distances, labels, metric="precomputed")
     _, found = contrast(problem, grouping(pool, labels), problem.weights)
     assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_effective_number_of_groups_is_that_of_groups_of_one_size() -> None:
-    assert effective_numbers(problem_of([0, 0, 1, 1], [0, 1, 2, 3], [0, 0, 0, 1])) == pytest.approx([2, 4, 1.6])

@@ -1,8 +1,6 @@
-"""What counts in the score of a point, and which candidates vote."""
+"""The measures of a fit, and the score that chooses on a path."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,33 +8,52 @@ from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.quorum._score import FEW_SEEN, MANY_SEEN, SHARED, Fit, PathScorer
+from biconsensus.quorum import QuorumPath
+from biconsensus.quorum._score import CLEAR, COARSE, FINE, FitMeasures, PathScorer, ScoreWeights, score_weights
 from tests.helpers.quorum_pools import problem_of
-
-
-def test_kind_of_pool_decides_what_counts() -> None:
-    elements = np.arange(60)
-    few = PathScorer.of(problem_of(elements // 20, elements % 3))
-    many = PathScorer.of(problem_of(elements // 5, elements % 12))
-    varied = PathScorer.of(problem_of(elements // 5, elements % 3))
-    points = {at: [Fit(retention=0.5), Fit(retention=at)] for at in (0.85, 0.86, 0.94, 0.95)}
-    assert [few.weights(points[at]) for at in points] == [FEW_SEEN] * 3 + [SHARED]
-    assert [many.weights(points[at]) for at in points] == [MANY_SEEN] * 3 + [SHARED]
-    assert [varied.weights(points[at]) for at in points] == [FEW_SEEN] + [SHARED] * 3
-    # clear is the place that is best by the score of varied sources, not any place
-    assert few.weights([*points[0.95], Fit(silhouette=2.0, retention=0.9)]) == FEW_SEEN
-    # sources that agree are met as they are
-    assert replace(varied, agreement=0.7).weights(points[0.95]) == FEW_SEEN
-    assert replace(varied, agreement=0.69).weights(points[0.95]) == SHARED
 
 
 def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:
     scorer = PathScorer.of(problem_of(*[np.repeat([0, 1], 30)] * 3))
-    fit = scorer.fit(np.arange(2))
+    fit = scorer.measure(np.arange(2))
     assert (fit.recall, fit.precision) == pytest.approx((0.5, 0.5))
     assert (fit.difference, fit.silhouette, fit.retention) == pytest.approx((1, 1, 1))
-    assert fit.weighted(FEW_SEEN) == pytest.approx(2 * 0.5 + 0.5 / 2 + 1 + 1 / 4)
-    assert scorer.fit(np.zeros(2, int)).weighted(SHARED) == 0
+    assert fit.score(COARSE) == pytest.approx(0.25 + 0.25 + 1 - 1 + 3)
+    assert fit.score(FINE) == pytest.approx(1)
+
+
+def test_one_group_measures_nothing() -> None:
+    assert PathScorer.of(problem_of(*[np.repeat([0, 1], 30)] * 3)).measure(np.zeros(2, int)) == FitMeasures()
+
+
+def test_score_is_the_weighted_sum() -> None:
+    fit = FitMeasures(0.1, 0.2, 0.3, 0.4, 0.5)
+    assert fit.score(ScoreWeights(1, 10, 100, 1000, 10_000)) == pytest.approx(0.1 + 2 + 30 + 400 + 5000)
+
+
+def test_coarse_score_chooses_only_where_its_own_choice_is_clear() -> None:
+    other = FitMeasures(silhouette=0.9, retention=0.3)
+    assert score_weights([FitMeasures(retention=CLEAR + 0.01), other]) == COARSE
+    assert score_weights([FitMeasures(retention=CLEAR), other]) == FINE
+    # what counts is the best point by the coarse score, not any clear point
+    assert score_weights([FitMeasures(retention=0.95), FitMeasures(silhouette=2.0, retention=0.85)]) == FINE
+
+
+def test_noise_of_the_sources_is_not_joined_into_clear_groups() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(12), 15)
+    table = [np.where(rng.random(truth.size) < 0.35, rng.integers(12, size=truth.size), truth) for _ in range(12)]
+    path = QuorumPath.of(bc.Pool.from_labels(table))
+    assert path.weights == FINE
+    assert len(path.best) == 12
+
+
+def test_a_source_of_one_large_group_and_crumbs_does_not_change_the_choice() -> None:
+    """Its large group has no vote; the crumbs that are left must not make the pool look finely cut."""
+    truth = np.repeat([0, 1, 2], 40)
+    crumbs = np.where(np.arange(120) < 112, -2, np.arange(120))
+    plain, more = ([truth] * 6, [truth] * 6 + [crumbs] * 2)
+    assert [len(QuorumPath.of(bc.Pool.from_labels(table)).best) for table in (plain, more)] == [3, 3]
 
 
 def test_trivial_candidates_do_not_vote() -> None:

@@ -13,6 +13,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.networks import get_algorithm
 
 CHUNK = 200_000
+"""Pairs of nodes counted at a time: bounds memory, changes no answer."""
 
 
 def label_table(pool: Pool) -> IntArray:

@@ -10,6 +10,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 
 TINY = 1e-12
+"""Keeps divisions finite."""
 
 
 def snmf(

@@ -11,6 +11,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._spectral import spectral_labels
 
 MOST_GROUPS = 30
+"""Most groups that the eigengap may choose among, as eigenvectors are dear."""
 
 
 def spectral(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None) -> IntArray:

@@ -9,6 +9,7 @@ import typer
 
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
+from biconsensus.cli._datasets import group as datasets_group
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
+app.add_typer(datasets_group)
 
 
 def _version(asked: bool) -> None:

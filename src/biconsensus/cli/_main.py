@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
+"""Exit codes: what shells expect of success, of wrong input, and of an interrupt (128 + SIGINT)."""
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 MOST_LINES = 30
+"""Groups that a terminal shows: about one screen."""
 
 
 @dataclass
@@ -105,6 +106,8 @@ class Output:
 
     def summary(self, consensus: Consensus, scores: dict[str, float], more: dict[str, Any]) -> dict[str, Any]:
         """Everything a script may want to know."""
+        import numpy as np
+
         from biconsensus import __version__
         from biconsensus.plots._numbers import group_numbers
 
@@ -121,6 +124,7 @@ class Output:
             "sizes": numbers.sizes.tolist(),
             "backing": [round(float(value), 6) for value in numbers.backing],
             "gains": [round(float(value), 6) for value in numbers.gains],
+            "log10_chance": [round(float(value), 3) for value in np.maximum(numbers.significance, -1e9)],
             "backed_by_sources": numbers.sources.tolist(),
             "in_no_group": int((consensus.labels < 0).sum()),
             "summary": consensus.summary,
@@ -153,16 +157,17 @@ def group_table(consensus: Consensus) -> Any:
     from rich import box
     from rich.table import Table
 
-    from biconsensus.plots._numbers import group_numbers
+    from biconsensus.plots._numbers import chance_text, group_numbers
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
-    for name in ("group", "elements", "candidates", "sources", "gain", "mean backing", "stability"):
+    for name in ("group", "elements", "candidates", "sources", "gain", "mean backing", "stability", "chance"):
         table.add_column(name, justify="right")
     for k in range(min(len(consensus), MOST_LINES)):
         counts = (k, numbers.sizes[k], numbers.candidates[k], numbers.sources[k])
         shares = (numbers.backing[k], numbers.stability[k])
-        table.add_row(*(f"{n:,}" for n in counts), f"{numbers.gains[k]:,.1f}", *(f"{share:.3f}" for share in shares))
+        cells = [*(f"{n:,}" for n in counts), f"{numbers.gains[k]:,.1f}", *(f"{share:.3f}" for share in shares)]
+        table.add_row(*cells, chance_text(float(numbers.significance[k])))
     if len(consensus) > MOST_LINES:
         table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
     return table

@@ -17,6 +17,8 @@ from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
+from biconsensus.significance._points import PointEvidence
+from biconsensus.sources._default_pool import in_one_unit
 from biconsensus.sources._running import Runs, child_seeds, run_sources
 
 
@@ -127,7 +129,8 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         seeds = child_seeds(self.random_state, len(sources))
         how = vars(self.runs or Runs())
         self.results_ = run_sources(sources, points, seeds, self.n_jobs, n_elements=len(points), **how)
-        return self._keep(self._solve(pool_of(self.results_, search.weights, ids)))
+        evidence = PointEvidence(in_one_unit(points)) if len(points) > 2 else None
+        return self._keep(self._solve(pool_of(self.results_, search.weights, ids), evidence))
 
     def fit_labels(self, labels: Any) -> ConsensusClustering:
         """Find the consensus of ready-made clusterings.

@@ -12,6 +12,7 @@ from biconsensus.protocols import FloatArray, IntArray
 FLOOR = 0.05
 """What is left of an edge that no run keeps whole, so that nothing falls apart."""
 BATCH = 200_000
+"""Edges weighed at a time: bounds memory, changes no answer."""
 
 
 def weighed_by_pool(graph: Graph, pool: Pool) -> Graph:

@@ -1,4 +1,4 @@
-"""From the models that were found to parameters, memberships, labels and a consensus."""
+"""From the models that were found to memberships, labels and a consensus."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._refit import reweighted
-from biconsensus.fitting._rounds import Found
+from biconsensus.fitting._exclusion import Found
+from biconsensus.fitting._structures import nearest_of, residuals_of
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import FloatArray, IntArray, Model
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
 _BLOCK = 1 << 21
-_POLISH = 2
+"""Residuals held at a time: 16 MB."""
 _SUPPORT = 1 << 23
+"""Entries of the preference matrix of the hypotheses behind the models, at most."""
 
 
 def blocks(data: FloatArray, n_models: int) -> Iterator[FloatArray]:
@@ -24,50 +25,26 @@ def blocks(data: FloatArray, n_models: int) -> Iterator[FloatArray]:
     return (data[start : start + step] for start in range(0, len(data), step))
 
 
-def members_of(model: Model, data: FloatArray, params: FloatArray, found: list[Found]) -> csr_array:
+def members_of(found: list[Found], data: FloatArray) -> csr_array:
     """(m, t) members of each model: what is within its threshold, or (literal method) its bi-cluster."""
     literal = [one.elements for one in found if one.elements is not None]
     if literal:
         return csr_array(np.stack(literal, axis=1))
-    return memberships(model, data, params, np.array([one.fit.threshold for one in found]))
-
-
-def memberships(model: Model, data: FloatArray, params: FloatArray, thresholds: FloatArray) -> csr_array:
-    """(m, t) elements within the threshold of each model."""
-    if not len(params):
+    if not found:
         return csr_array((len(data), 0), dtype=bool)
-    parts = [csr_array(model.residuals(params, piece) <= thresholds) for piece in blocks(data, len(params))]
+    thresholds = np.array([one.fit.threshold for one in found])
+    parts = [csr_array(residuals_of(found, piece) <= thresholds) for piece in blocks(data, len(found))]
     return csr_array(vstack(parts, format="csr"), dtype=bool)
 
 
-def nearest(model: Model, data: FloatArray, params: FloatArray, thresholds: FloatArray, width: float = 1.0) -> IntArray:
-    """(m,) nearest model of each element, in thresholds; -1 where none is within so many of its own."""
-    if not len(params):
-        return np.full(len(data), -1, np.int64)
-    labels = []
-    for piece in blocks(data, len(params)):
-        distance = model.residuals(params, piece) / thresholds
-        best = distance.argmin(1)
-        labels.append(np.where(distance[np.arange(len(piece)), best] <= width, best, -1))
-    return np.concatenate(labels).astype(np.int64)
-
-
-def polish(model: Model, data: FloatArray, found: list[Found]) -> FloatArray:
-    """(t, p) parameters, refitted to the elements that are nearest to each model."""
-    if not found:
-        return np.empty((0, 0))
-    params = np.array([one.fit.params for one in found], np.float64)
-    if not hasattr(model, "refit") or any(one.elements is not None for one in found):
-        return params
-    thresholds, cores = (np.array([getattr(one.fit, name) for one in found]) for name in ("threshold", "core"))
-    for _ in range(_POLISH):
-        labels = nearest(model, data, params, thresholds)
-        params = np.array([reweighted(model, data[labels == t], params[t], cores[t]) for t in range(len(found))])
-    return params
+def labels_of(found: list[Found], bands: FloatArray, data: FloatArray) -> IntArray:
+    """(m,) nearest model, in bands, of each element; -1 where none is near enough."""
+    parts = [nearest_of(residuals_of(found, piece), bands) for piece in blocks(data, len(found))]
+    return np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def consensus_of(
-    model: Model, data: FloatArray, found: list[Found], membership: csr_array
+    found: list[Found], data: FloatArray, membership: csr_array
 ) -> tuple[Pool, list[IntArray], Consensus]:
     """The hypotheses behind the models as a pool, and the models as its bi-clusters."""
     most = max(1, _SUPPORT // len(data))
@@ -75,10 +52,9 @@ def consensus_of(
     if not found:
         pool, support = Pool.from_groups([[]], len(data)), list[IntArray]()
     else:
-        params = np.concatenate([one.support[:size] for one, size in zip(found, sizes)])
-        reach = np.concatenate([one.reach[:size] for one, size in zip(found, sizes)])
-        pool = Pool.from_matrix(memberships(model, data, params, reach), names=_names(sizes))
-        support = list(np.split(np.arange(len(params)), np.cumsum(sizes)[:-1]))
+        votes = [_votes(one, size, data) for one, size in zip(found, sizes)]
+        pool = Pool.from_matrix(csr_array(np.hstack(votes)), names=_names(found, sizes))
+        support = list(np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]))
     gains = np.array([_gain(pool, membership[:, [t]], columns) for t, columns in enumerate(support)], np.float64)
     consensus = Consensus(
         pool=pool,
@@ -92,7 +68,13 @@ def consensus_of(
     return pool, support, consensus
 
 
-def _names(sizes: list[int]) -> list[str]:
+def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:
+    """(m, h) which elements each of the hypotheses behind a model holds."""
+    near = one.family.residuals(one.support[:size], data) <= one.support_thresholds[:size]
+    return np.asarray(near, np.uint8)
+
+
+def _names(found: list[Found], sizes: list[int]) -> list[str]:
     """Names of the hypotheses behind each model."""
     return [f"model {t}: hypothesis {i}" for t, size in enumerate(sizes) for i in range(size)]
 

@@ -1,74 +1,285 @@
-"""Bi-clusters of the cleansed matrix, and what becomes of them."""
+"""The search for many models, round by round: what is found is set aside, what is left is searched again."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import replace
 
 import numpy as np
 
-from biconsensus.fitting._hypotheses import Screened
-from biconsensus.fitting._refit import Fit
-from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._greedy import bicluster
-from biconsensus.pool._pool import Pool
+from biconsensus.fitting._exclusion import Candidates, Exclusion, Found
+from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
+from biconsensus.fitting._paper import confirm_as_paper
+from biconsensus.fitting._refit import sharpen
+from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings
+from biconsensus.fitting._structures import Structures, nearest_of, polished, residuals_of
+from biconsensus.fitting._threshold import N_SCALES, scale_of
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.solvers import get_solver
+from biconsensus.significance._background import Background
+from biconsensus.significance._models import NfaTest, log_binomial_tail, log_tests
+from biconsensus.sources._sampling import samples_needed
 
-_SOFT = 96
-_VOTES, _COLUMNS = 1 << 18, (256, 2048)
-
-
-@dataclass(frozen=True)
-class Found:
-    """A model that passed the test."""
-
-    fit: Fit
-    log_nfa: float
-    """That of the best sampled hypothesis behind it, among what was left."""
-    worth: float
-    """That of the fitted model itself, by which groups are compared."""
-    support: FloatArray
-    """(h, p) parameters of the hypotheses behind it."""
-    reach: FloatArray
-    """(h,) their thresholds."""
-    toll: float = 0.0
-    """Log-10 of the factor by which the looks before this one made its test stricter."""
-    elements: BoolArray | None = None
-    """(m,) the rows of its bi-cluster, where these are the members (the literal method)."""
+_FEWEST = 2000
+"""Fewest hypotheses of a round, unless the user wants fewer."""
+_PILOT = 256
+"""Hypotheses that are drawn to learn about the data."""
+_ENOUGH = 256
+"""A round draws no more hypotheses when so many have passed the screening: the next round looks for the rest."""
+_BACKGROUND = 4096
+"""Fewest background points."""
 
 
-def group(
-    screened: Screened, min_elements: int, min_candidates: int, rng: np.random.Generator | None
-) -> list[tuple[IntArray, IntArray]]:
-    """Bi-clusters of the cleansed matrix, which may share elements: elements and hypotheses of each.
+class ModelSearch:
+    """State of a search: which elements no model explains yet, and how many rounds were made."""
 
-    With a source of randomness, a part of the hypotheses where there are very many.
-    """
-    if screened.matrix.shape[1] < min_candidates:
-        return []
-    soft = screened.matrix.dtype != np.uint8
-    chosen = _looked_at(screened, rng, soft)
-    pool = Pool.from_matrix(screened.matrix[:, chosen])
-    problem = PreferenceMatrix.from_pool(pool)
-    solver = get_solver("quantile", max_iter=8, row_starts=8) if soft else get_solver("vote")
-    solver.load(problem, Fraction(1, 2))
-    found = bicluster(problem, solver, min_elements=min_elements, min_candidates=min_candidates, overlap=True)
-    return [
-        (np.flatnonzero(block.rows[pool.inverse]), chosen[block.columns[problem.members]]) for block in found.blocks
-    ]
+    def __init__(
+        self,
+        families: list[Family],
+        data: FloatArray,
+        threshold: float | None,
+        settings: Settings,
+        rng: np.random.Generator,
+    ) -> None:
+        self.families, self.data, self.settings, self.rng = families, data, settings, rng
+        self.threshold, self.auto = threshold, threshold is None
+        self.n_tested = self.n_kept = self.n_rounds = 0
+        self.found = list[Found]()
+        self._live = np.ones(len(data), bool)
+        self._least = max(family.model.sample_size for family in families)
+
+    def run(self) -> list[Found]:
+        """All models, each a structure of its own."""
+        while self.n_rounds < self.settings.sampling.max_rounds and self._live.sum() > self._least:
+            new = self._round()
+            self.n_rounds += 1
+            if not new or self.settings.test.literal:
+                self.found += new
+                break
+            before = len(self.found)
+            self.found = self._one_each(polished(self.found + new, self.data))
+            self._live = ~self.structures().explained
+            if len(self.found) <= before:  # nothing new was said
+                break
+        return self.found
+
+    def structures(self) -> Structures:
+        """The models that were found, side by side."""
+        codimensions = [float(getattr(one.family.model, "codimension", 1)) for one in self.found]
+        return Structures.of(self.found, self.data, codimensions, self.settings.label_width)
+
+    def _one_each(self, found: list[Found]) -> list[Found]:
+        """Drop models that are parts of others, and those that mean nothing by elements of their own."""
+        while True:
+            self.found = found
+            structures = self.structures()
+            out = structures.covered()
+            if out is None:
+                out = self._meaningless(structures)
+            if out is None:
+                return found
+            found = polished([one for index, one in enumerate(found) if index != out], self.data)
+
+    def _meaningless(self, structures: Structures) -> int | None:
+        """The weakest model that is not meaningful by the elements that no other model explains."""
+        worst, index = np.log10(self.settings.epsilon), None
+        if len(self.found) < 2:
+            return None
+        for t, one in enumerate(self.found):
+            others = np.delete(structures.residuals <= structures.bands, t, axis=1).any(1)
+            chance = self._chance
+            beside = np.zeros(len(chance.points), bool)
+            for j, other in enumerate(self.found):
+                if j != t:
+                    beside |= other.family.residuals(other.fit.params[None], chance.points)[:, 0] <= structures.bands[j]
+            test = self._test(one.family, np.flatnonzero(~others), self._planned[one.family.name], chance.outside(beside), one.fit.threshold)
+            hits = structures.residuals[~others, t][:, None] <= test.thresholds
+            held = test.held(hits, None)
+            p = test.chance.probability(test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds)
+            value = float(test.log_nfa(held, p, test.chance.size).min())
+            if not value < worst:
+                worst, index = value, t
+        return index
+
+    def _round(self) -> list[Found]:
+        """Search a subset of what is left; verify on all of it."""
+        chosen = np.flatnonzero(self._live)
+        if len(chosen) > self.settings.sampling.max_elements:
+            chosen = np.sort(self.rng.choice(chosen, self.settings.sampling.max_elements, replace=False))
+        data = self.data[chosen]
+        threshold = self.threshold
+        if self.auto:
+            threshold = scale_of(self.families, data, self.rng)
+            if threshold is None:
+                return []
+        assert threshold is not None
+        self._chance = self._background(data, threshold)
+        self._planned = {}
+        candidates = []
+        for family in self.families:
+            view, test, screened = self._screened(family, chosen, data, threshold)
+            rng = None if self.settings.test.literal else self.rng
+            sampling = self.settings.sampling
+            groups = group(screened, sampling.min_elements, sampling.min_candidates, rng)
+            if self.settings.test.literal:
+                return confirm_as_paper(family, view, test, screened, groups, self.settings.epsilon)
+            candidates.append(Candidates.of(family, view, test, screened, [columns for _, columns in groups]))
+        return self._confirmed(data, candidates)
+
+    def _background(self, data: FloatArray, threshold: float) -> Background:
+        """What chance does with the elements that are left, outside of what was found."""
+        test = self.settings.test
+        n_points = test.n_background or max(_BACKGROUND, 4 * len(data))
+        rule = "paper" if test.literal else test.hits
+        width = threshold if test.density == "data" else None
+        model = max((family.model for family in self.families), key=lambda one: getattr(one, "n_features", 0) or 0)
+        chance = Background.of(model, data, n_points, self.rng, rule, width)
+        if not self.found:
+            return chance
+        structures = self.structures()
+        near = residuals_of(self.found, chance.points) <= structures.bands
+        return chance.outside(near.any(1))
+
+    def _screened(
+        self, family: Family, chosen: IntArray, data: FloatArray, threshold: float
+    ) -> tuple[FloatArray, NfaTest, Screened]:
+        """Hypotheses of one family that chance does not explain: as many as planned, or until enough have passed."""
+        settings, view = self.settings, family.view(data)
+        planned = self._n_samples(family, view, threshold)
+        self._planned[family.name] = planned
+        test = self._test(family, chosen, planned, self._chance, threshold)
+        relaxed = max(settings.test.screen_epsilon, settings.epsilon)
+        automatic = settings.n_samples == "auto" and family.law.name != "exhaustive"
+        batch = min(planned, max(_FEWEST, planned // 8)) if automatic else planned
+        parts = list[Screened]()
+        drawn = 0
+        while drawn < planned:
+            hypotheses = propose(family, view, min(batch, planned - drawn), self.rng)
+            if not len(hypotheses.params):
+                break
+            if test.chance.rule == "empirical":
+                test = _with_density(test, view, hypotheses)
+            if family.law.name == "exhaustive":
+                test = self._test(family, chosen, len(hypotheses.params), self._chance, threshold)
+            parts.append(screen(view, hypotheses, test, relaxed, settings.n_jobs))
+            drawn += len(hypotheses.params)
+            if not automatic or family.law.name == "exhaustive" or sum(len(p.params) for p in parts) >= _ENOUGH:
+                break
+        screened = _together(parts, view, family)
+        if not self.n_rounds:
+            self.n_tested += screened.n_tested
+            self.n_kept += len(screened.params)
+        return view, test, screened
+
+    def _confirmed(self, data: FloatArray, candidates: list[Candidates]) -> list[Found]:
+        """Models of this round; their elements are set aside."""
+        settings = self.settings
+        # the r-th round may spend epsilon / (r (r + 1)); these shares add up to epsilon
+        log_penalty = float(np.log10((self.n_rounds + 1) * (self.n_rounds + 2)))
+        found = Exclusion(data, candidates).run(settings.epsilon, log_penalty)
+        if self._live.sum() > len(data):
+            tests = {one.family.name: one.test for one in candidates}
+            found = [new for one in found if (new := self._verified(one, tests[one.family.name])) is not None]
+        return found
+
+    def _verified(self, one: Found, test: NfaTest) -> Found | None:
+        """A model of a subset, refitted to all elements that are left and tested on them."""
+        chosen = np.flatnonzero(self._live)
+        left, family = one.family.view(self.data[chosen]), one.family
+        test = replace(test, n_elements=len(left), weights=self._weights(chosen))
+        fit = one.fit
+        if hasattr(family.model, "refit"):
+            fit = sharpen(left, family.model, fit.params[None], fit.threshold, np.array([fit.core / 2]))[0]
+        witness, reach = one.support[:1], one.support_thresholds[:1]
+        hits = family.model.residuals(witness, left) <= reach
+        chance = test.chance.probability(family.model, witness, reach)
+        nfa = float(test.log_nfa(test.held(hits, None), chance, test.chance.size)[0])
+        if not nfa + one.log_penalty < np.log10(self.settings.epsilon):
+            return None
+        return replace(one, fit=fit, log_nfa=nfa + one.log_penalty)
+
+    def _weights(self, chosen: BoolArray | IntArray) -> FloatArray | None:
+        """Lengths of segments, where elements count with them."""
+        if not self.settings.test.lengths:
+            return None
+        segments = self.data[chosen]
+        return np.asarray(np.hypot(*(segments[:, 2:] - segments[:, :2]).T), np.float64)
+
+    def _n_samples(self, family: Family, data: FloatArray, threshold: float) -> int:
+        """Hypotheses planned for this round: a model of given size has the same chance in every round."""
+        n_samples = self.settings.n_samples
+        if isinstance(n_samples, str):
+            return self._enough(family, data, threshold)
+        share = min(1.0, len(data) / min(len(self.data), self.settings.sampling.max_elements))
+        return max(int(np.ceil(n_samples * share**family.model.sample_size)), min(n_samples, _FEWEST))
+
+    def _enough(self, family: Family, data: FloatArray, threshold: float) -> int:
+        """Hypotheses that find the smallest model which would be meaningful, if its elements were drawn uniformly."""
+        size, sampling = family.model.sample_size, self.settings.sampling
+        pilot = propose(family, data, _PILOT, self.rng).params
+        chance = self._viewed(family)
+        widths = np.full(len(pilot), threshold)
+        p = float(np.median(chance.probability(family.model, pilot, widths))) if len(pilot) else 1.0
+        counts = np.arange(1, len(data) - size + 1)
+        tests = log_tests(len(data), size, family.most, len(FRACTIONS))
+        nfa = tests + log_binomial_tail(len(data) - size, counts, p)
+        smallest = size + int(np.searchsorted(-nfa, -np.log10(self.settings.epsilon))) + 1
+        sample_chance = min(1.0, (smallest / len(data)) ** size)
+        if sampling.min_candidates / sample_chance > family.most:
+            return family.most
+        needed = samples_needed(sample_chance, sampling.min_candidates, sampling.detection)
+        return int(np.clip(needed, min(_FEWEST, family.most), family.most))
+
+    def _viewed(self, family: Family, chance: Background | None = None) -> Background:
+        """The background as one family sees it."""
+        chance = self._chance if chance is None else chance
+        return replace(chance, points=family.view(chance.points), box=chance.box[:, : family.columns])
+
+    def _test(
+        self, family: Family, chosen: IntArray, n_hypotheses: int, chance: Background, threshold: float
+    ) -> NfaTest:
+        """The test of one family in this round."""
+        settings, size = self.settings, family.model.sample_size
+        literal = settings.test.literal
+        rule = "combinatorial" if literal else settings.test.tests
+        thresholds = threshold * (np.ones(1) if literal else FRACTIONS)
+        kinds = len(self.families) * (N_SCALES if self.auto else 1)
+        number = log_tests(len(chosen), size, n_hypotheses, kinds * len(thresholds), rule)
+        soft = settings.sampling.preference == "soft"
+        return NfaTest(
+            family.model,
+            len(chosen),
+            thresholds,
+            self._viewed(family, chance),
+            number,
+            0 if literal else size,
+            self._weights(chosen),
+            soft,
+            threshold if soft or literal else VOTE * threshold,
+            family.steps,
+        )
 
 
-def _looked_at(screened: Screened, rng: np.random.Generator | None, soft: bool) -> IntArray:
-    """The hypotheses that a round looks at: all, or as many as bound its time; the next round looks at the rest.
+def _with_density(test: NfaTest, data: FloatArray, hypotheses: Hypotheses) -> NfaTest:
+    """The test with the density of the preference matrix as its chance."""
+    pilot = test.model.residuals(hypotheses.params[:_PILOT], data)
+    densities = np.array([(pilot <= threshold).mean() for threshold in test.thresholds])
+    return replace(test, chance=replace(test.chance, levels=test.thresholds, densities=densities))
 
-    Where nearly all hypotheses pass, as on clouds of points that chance would not make, there are thousands of columns
-    and no end of bi-clusters among them. A random part keeps the share of every model.
-    """
-    n_columns = screened.matrix.shape[1]
-    if soft:  # quantiles cost far more than votes
-        return np.sort(np.argsort(screened.log_nfa, kind="stable")[:_SOFT])
-    most = int(np.clip(_VOTES * n_columns // max(screened.matrix.nnz, 1), *_COLUMNS))
-    if rng is None or n_columns <= most:
-        return np.arange(n_columns)
-    return np.sort(rng.choice(n_columns, most, replace=False))
+
+def _together(parts: list[Screened], data: FloatArray, family: Family) -> Screened:
+    """Batches of hypotheses as one."""
+    from scipy.sparse import csc_array, hstack
+
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        none = np.empty((0, 0))
+        empty = np.empty(0)
+        samples = np.empty((0, family.model.sample_size), np.int64)
+        return Screened(none, samples, csc_array((len(data), 0), dtype=np.uint8), empty, empty, none, 0)
+    names = ("params", "samples", "log_nfa", "thresholds", "improved")
+    joined = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
+    matrix = csc_array(hstack([one.matrix for one in parts], format="csc"))
+    return Screened(matrix=matrix, n_tested=sum(one.n_tested for one in parts), **joined)
+
+
+__all__ = ["ModelSearch", "nearest_of"]

@@ -15,6 +15,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 __all__ = ["Benchmark", "lfr_network"]
 
 REPAIRS = 10
+"""Rounds of rewiring of double links and self-loops; what is left then is dropped."""
 
 
 class Benchmark(NamedTuple):

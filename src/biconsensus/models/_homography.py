@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from biconsensus.models._background import as_probability, box_sides, uniform_background
+from biconsensus.models._background import Seed, as_probability, box_sides, uniform_background
 from biconsensus.models._least_squares import levenberg_marquardt
 from biconsensus.models._projective import (
     adjugate,
     biweights,
+    exchanged,
     hartley,
     homogeneous,
     least_vector,
@@ -52,6 +53,13 @@ class HomographyModel:
     sample_size: ClassVar[int] = 4
     n_features: ClassVar[int] = 4
     degrees_of_freedom: ClassVar[int] = 8
+    codimension: ClassVar[int] = 2
+    locality: ClassVar[float] = 0.12
+    """Scale of local samples over the diagonal of the first image: planes are larger than that, mostly."""
+    n_improve: ClassVar[int] = 3
+    most_samples: ClassVar[int] = 2000
+    label_reach: ClassVar[float] = 2.5
+    """Labels may reach this many thresholds: a small threshold keeps neighbours apart, surfaces are not quite even."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Homographies (k, 9) through four correspondences each (k, 4, 4)."""
@@ -135,6 +143,10 @@ class HomographyModel:
     def positions(self, data: FloatArray) -> FloatArray:
         """Places (m, 2) in the first image, for localised sampling."""
         return data[:, :2]
+
+    def background_like(self, data: FloatArray, n: int, rng: Seed = None) -> FloatArray:
+        """Correspondences (n, 4) with the observed places in both images, matched by chance."""
+        return exchanged(data, n, rng)
 
 
 def _triangle_areas(points: FloatArray) -> FloatArray:

@@ -100,6 +100,7 @@ def refine(
 
 State = TypeVar("State")
 _STEPS, _TRIES = 30, 8
+"""Most steps of Levenberg and Marquardt, and most tries of one step with more damping."""
 
 
 def levenberg_marquardt(

@@ -32,6 +32,8 @@ class PlaneModel:
     sample_size: ClassVar[int] = 3
     n_features: ClassVar[int] = 3
     degrees_of_freedom: ClassVar[int] = 3
+    dispersion: ClassVar[float] = 4.0
+    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Planes (k, 4) through triples of points (k, 3, 3)."""

@@ -63,3 +63,14 @@ def biweights(residuals: FloatArray, threshold: float) -> FloatArray:
 def normalised(weights: FloatArray) -> FloatArray:
     """Weights (m, k) scaled to a largest one of 1 in each column."""
     return np.asarray(weights / np.maximum(weights.max(axis=0), np.finfo(float).tiny), dtype=float)
+
+
+def exchanged(data: FloatArray, n: int, rng: int | np.random.Generator | None = None) -> FloatArray:
+    """Correspondences (n, 4) of chance: a place of the first image and, of another correspondence, one of the second.
+
+    The places of both images stay where they are, crowds included; only which belongs to which is of chance.
+    """
+    rng = np.random.default_rng(rng)
+    first = rng.permutation(np.arange(n) % len(data))
+    other = (first + rng.integers(1, max(len(data), 2), n)) % len(data)
+    return np.hstack([data[first, :2], data[other, 2:]])

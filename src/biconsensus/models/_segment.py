@@ -12,6 +12,7 @@ from biconsensus.models._least_squares import principal_axes
 from biconsensus.protocols import FloatArray, IntArray
 
 _ENDS = 256
+"""Elements along a segment among which its two ends are looked for."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class SegmentModel:
     """Segment between two points; parameters x1, y1, x2, y2.
 
     A minimal sample spans only part of a longer segment; the refit reaches from the first to the last of its elements,
-    and ``improve=3`` lets each hypothesis find its ends before it votes.
+    and each hypothesis finds its ends before it votes.
 
     Examples
     --------
@@ -33,6 +34,7 @@ class SegmentModel:
     sample_size: ClassVar[int] = 2
     n_features: ClassVar[int] = 2
     degrees_of_freedom: ClassVar[int] = 4
+    n_improve: ClassVar[int] = 3
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Segments (k, 4) between pairs of points (k, 2, 2)."""

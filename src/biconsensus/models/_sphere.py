@@ -31,6 +31,8 @@ class SphereModel:
     sample_size: ClassVar[int] = 4
     n_features: ClassVar[int] = 3
     degrees_of_freedom: ClassVar[int] = 4
+    dispersion: ClassVar[float] = 4.0
+    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Spheres (k, 4) through four points each (k, 4, 3)."""

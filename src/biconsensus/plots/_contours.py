@@ -8,6 +8,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 # corners of a cell in turn: (row, column) offsets
 CORNERS = ((0, 0), (0, 1), (1, 1), (1, 0))
+"""Corners of a cell in order around it, as offsets of row and column."""
 
 
 def level_segments(values: FloatArray, x: FloatArray, y: FloatArray, level: float) -> FloatArray:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 SAMPLE = 5000
+"""Elements from which a plane is found: more do not move it visibly."""
 
 
 def in_plane(X: FloatArray) -> tuple[FloatArray, tuple[str, str]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.pool._agreement import redundant_sources, source_agreement
 from biconsensus.pool._distinct import group_rows
 from biconsensus.pool._pool import TRIVIAL_SHARE, Pool
 from biconsensus.protocols import FloatArray, IntArray
@@ -23,7 +24,9 @@ class Diagnosis:
     duplicates: list[IntArray]
     """Sets of candidates with the same elements and the same view."""
     agreement: FloatArray
-    """(c,) mean adjusted Rand index of each source with the others."""
+    """(c,) mean adjusted Rand index of each source with the others, on what both saw."""
+    redundant: list[IntArray]
+    """Sets of sources that say nearly the same or are runs of one setting; ``weights="shared"`` gives them one vote."""
     dissenting: IntArray
     """Sources whose agreement is below half the median and three deviations under it."""
 
@@ -50,25 +53,6 @@ def diagnose(pool: Pool) -> Diagnosis:
         trivial=np.flatnonzero((sizes > 0) & (sizes >= TRIVIAL_SHARE * pool.seen_sizes)),
         duplicates=[np.flatnonzero(groups == g) for g in shared if sizes[groups == g][0] > 0],
         agreement=agreement,
+        redundant=redundant_sources(pool),
         dissenting=np.flatnonzero((agreement < middle / 2) & (agreement < middle - 3 * spread)),
     )
-
-
-def source_agreement(pool: Pool) -> FloatArray:
-    """(c,) mean adjusted Rand index of each source with the others, from the overlaps of candidates alone."""
-    held = (pool.rows != 0).astype(np.float64)
-    counted = csr_array(held.T) @ held.multiply(pool.counts[:, None]).tocsr()
-    n_sources = len(pool.sources)
-    by_source = csr_array(
-        (np.ones(pool.shape[1]), (pool.source_of, np.arange(pool.shape[1]))), shape=(n_sources, pool.shape[1])
-    )
-    pairs = counted.copy()
-    pairs.data = pairs.data * (pairs.data - 1) / 2
-    both = (by_source @ pairs @ by_source.T).toarray()
-    alone = np.diag(both)
-    total = pool.shape[0] * (pool.shape[0] - 1) / 2
-    chance = np.outer(alone, alone) / max(total, 1.0)
-    top = (alone[:, None] + alone[None, :]) / 2 - chance
-    index = np.divide(both - chance, top, out=np.ones_like(both), where=top > 1e-12)
-    np.fill_diagonal(index, 0.0)
-    return np.asarray(index.sum(axis=1) / max(n_sources - 1, 1))

@@ -17,6 +17,7 @@ from biconsensus.pool._distinct import count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9
+"""Share of what a source saw from which a candidate says nothing: it holds nearly everything."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

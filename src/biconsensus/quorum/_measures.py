@@ -1,4 +1,4 @@
-"""What a pool says about groupings: how fine its sources look, and how a grouping fits, on distinct rows."""
+"""Measures of how a grouping fits a pool, on distinct rows."""
 
 from __future__ import annotations
 
@@ -11,30 +11,6 @@ from scipy.sparse import issparse
 from biconsensus.matrix._coverage import held_weight, largest_in_rows, weights_behind
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, FloatArray, IntArray
-
-
-def effective_numbers(problem: PreferenceMatrix) -> FloatArray:
-    """Effective number of groups of each source: 1 / P(two elements share a candidate of the source).
-
-    Parameters
-    ----------
-    problem : PreferenceMatrix
-        The pool; sources without a column of positive weight are left out.
-
-    Returns
-    -------
-    (k,) array
-        At least 1; k groups of one size count k.
-
-    Examples
-    --------
-    >>> import biconsensus as bc
-    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 1, 2, 3]]))
-    >>> effective_numbers(problem)
-    array([2., 4.])
-    """
-    _, same = _same_source(problem)
-    return np.asarray(1.0 / same[same > 0])
 
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:

@@ -1,4 +1,4 @@
-"""What the overlaps of the candidates say: how certain the pool is of each, and how far the sources agree."""
+"""What the overlaps of the candidates say: how certain the pool is of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import FloatArray
-from biconsensus.quorum._measures import unseen_by_source, used_backers, view_of_source
+from biconsensus.quorum._measures import unseen_by_source
 
 CERTAINTY_SCALE = 0.4
 """Scale of the certainty of candidates, as published for locally weighted ensembles."""
@@ -27,8 +27,6 @@ class Overlaps:
     >>> overlaps = Overlaps.of(bc.PreferenceMatrix.from_pool(pool))
     >>> sorted(overlaps.certainty().round(3).tolist())
     [0.287, 0.317, 1.0, 1.0]
-    >>> overlaps.agreement()
-    0.0
     """
 
     problem: PreferenceMatrix
@@ -80,42 +78,6 @@ class Overlaps:
         whole = np.maximum(self.shared @ self._backers + self._left, 1e-12)
         bits = np.maximum(_xlogx(whole) - parts @ self._backers - _xlogx(self._left), 0.0) / whole
         return np.asarray(np.exp(-bits.sum(axis=1) / (scale * self._backers.shape[1])))
-
-    def agreement(self) -> float:
-        """Mean adjusted Rand index of two sources, on what both of them saw.
-
-        Returns
-        -------
-        float
-            1 where all sources with a column of positive weight say the same, or there is only one; about 0 where they
-            have nothing to do with one another.
-        """
-        backers = used_backers(self.problem)
-        used = np.flatnonzero(backers.any(axis=0))
-        inside = self.shared.copy()
-        inside.data = _pairs(inside.data)
-        both = backers[:, used].T @ (inside @ backers[:, used])
-        same = backers[:, used].T @ _pairs(self.shared @ self._backers + self._left)[:, used]
-        chance = same * same.T / np.maximum(_pairs(self._seen_by_both()[np.ix_(used, used)]), 1.0)
-        possible = (same + same.T) / 2 - chance
-        index = np.divide(both - chance, possible, out=np.ones_like(both), where=possible > 0)
-        pairs = np.triu_indices(used.size, 1)
-        return float(index[pairs].mean()) if used.size > 1 else 1.0
-
-    def _seen_by_both(self) -> FloatArray:
-        """(c, c) elements that two sources saw."""
-        problem, n_sources = self.problem, self._backers.shape[1]
-        total = np.full((n_sources, n_sources), problem.counts.sum(), dtype=np.float64)
-        if problem.unseen is None:
-            return total
-        unseen, view = problem.unseen.astype(np.float64), view_of_source(problem)
-        lost = (unseen.T @ (unseen * problem.counts[:, None])).toarray()[np.ix_(view, view)]
-        return np.asarray(total - lost.diagonal()[:, None] - lost.diagonal() + lost)
-
-
-def _pairs(x: FloatArray) -> FloatArray:
-    """Ordered pairs among so many elements."""
-    return np.maximum(x * (x - 1.0), 0.0)
 
 
 def _xlogx(x: FloatArray) -> FloatArray:

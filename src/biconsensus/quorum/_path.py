@@ -22,7 +22,7 @@ from biconsensus.methods._votes import Votes
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, comparable
 from biconsensus.quorum._measures import members_of, nearest
-from biconsensus.quorum._score import GIVEN_NUMBER, Fit, PathScorer
+from biconsensus.quorum._score import GIVEN_NUMBER, FitMeasures, PathScorer, ScoreWeights, score_weights
 from biconsensus.quorum._walk import walk_groups
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class PathPoint:
     """(r,) group of each distinct row, left-overs with the nearest group; -1 where no group's candidates hold it."""
     columns: IntArray
     """(q,) group of each column before small groups were left out; where the next search starts."""
-    fit: Fit
+    fit: FitMeasures
     """How well the groups fit the pool."""
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class QuorumPath:
     >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
     >>> path = QuorumPath.of(bc.Pool.from_labels(base), min_elements=2, min_candidates=2)
     >>> len(path.best), len(path.at(0.8)), len(path.with_n_groups(3))
-    (2, 4, 3)
+    (4, 4, 3)
     """
 
     scorer: PathScorer
@@ -137,13 +137,13 @@ class QuorumPath:
         return cls(scorer, tuple(points), min_elements, min_candidates, source_names)
 
     @cached_property
-    def weights(self) -> Fit:
-        """How much each part of a fit counts in this kind of pool."""
-        return self.scorer.weights([point.fit for point in self.points])
+    def weights(self) -> ScoreWeights:
+        """The score that chooses on this path."""
+        return score_weights(point.fit for point in self.points)
 
     def score(self, point: PathPoint) -> float:
         """How well a point fits the pool, in one number; larger is better."""
-        return point.fit.weighted(self.weights)
+        return point.fit.score(self.weights)
 
     @property
     def best(self) -> PathPoint:
@@ -187,7 +187,7 @@ class QuorumPath:
         points += [merge_to_n_groups(self.scorer, point, n_groups) for point in self.points if len(point) > n_groups]
         points += [point for point in [self._direct(n_groups)] if point is not None]
         # between groupings of one number of groups, what the walk retains told better than the score
-        found = max(points, key=lambda point: point.fit.weighted(GIVEN_NUMBER)) if points else max(self.points, key=len)
+        found = max(points, key=lambda point: point.fit.score(GIVEN_NUMBER)) if points else max(self.points, key=len)
         if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
             warnings.warn(
                 f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
@@ -270,7 +270,7 @@ def make_point(scorer: PathScorer, quorum: Fraction, blocks: list[Block], column
     """Order the groups, give left-overs to the nearest, and see how they fit."""
     blocks = sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
     labels = nearest(scorer.problem, blocks)
-    return PathPoint(quorum, tuple(blocks), labels, columns, scorer.fit(labels))
+    return PathPoint(quorum, tuple(blocks), labels, columns, scorer.measure(labels))
 
 
 def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float]) -> PathPoint:

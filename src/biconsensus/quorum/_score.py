@@ -1,8 +1,8 @@
-"""How well groups fit a pool, and which kind of fit matters in which kind of pool."""
+"""How well groups fit a pool, and by which score the point of a path is chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,24 +11,29 @@ from scipy.sparse import csr_array
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._pool import TRIVIAL_SHARE
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.quorum._measures import contrast, effective_numbers, relation
+from biconsensus.quorum._measures import contrast, relation
 from biconsensus.quorum._overlaps import Overlaps
 from biconsensus.quorum._walk import retention
 
-VARIED = 0.35
-"""Spread of the sources' granularity (standard deviation of log effective number of groups) from which it varies."""
-MANY = 10.0
-"""Effective number of groups, in the median over the sources, above which they see many."""
-CLEAR, CLEAR_IF_VARIED = 0.94, 0.85
-"""Retention above which groups are so clear that the sources can only differ in how fine they cut them: where they seem
-to be of one granularity, and where it varies anyway."""
-AGREED = 0.7
-"""Agreement between the sources (adjusted Rand index) from which they are met as they are."""
+CLEAR = 0.9
+"""Retention above which the coarse groups are clear, so that sources which differ only differ in how finely they cut
+them; 0.85 to 0.9 are a plateau (benchmarks/tuning/choice.py)."""
 
 
 @dataclass(frozen=True)
-class Fit:
-    """How well a grouping fits a pool, seen in five ways; or how much each of them counts."""
+class ScoreWeights:
+    """How much each measure of a fit counts in a score."""
+
+    recall: float = 0.0
+    precision: float = 0.0
+    difference: float = 0.0
+    silhouette: float = 0.0
+    retention: float = 0.0
+
+
+@dataclass(frozen=True)
+class FitMeasures:
+    """How well a grouping fits a pool, measured in five ways."""
 
     recall: float = 0.0
     """P(same group | same candidate), above chance."""
@@ -41,8 +46,8 @@ class Fit:
     retention: float = 0.0
     """Share of a random walk that stays in its group: 0 where it does not see the groups, 1 if it never leaves them."""
 
-    def weighted(self, weights: Fit) -> float:
-        """Sum of the five, weighted."""
+    def score(self, weights: ScoreWeights) -> float:
+        """Sum of the five measures, weighted."""
         return (
             self.recall * weights.recall
             + self.precision * weights.precision
@@ -52,51 +57,61 @@ class Fit:
         )
 
 
-FEW_SEEN = Fit(recall=2.0, precision=0.5, difference=1.0, retention=0.25)
-MANY_SEEN = Fit(silhouette=1.0)
-SHARED = Fit(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
-GIVEN_NUMBER = Fit(difference=0.25, retention=1.0)
-"""Found by experiment (see the page on the quorum): sources that are met as they are and see few groups, or many;
-sources that are met in what they share; groupings of one given number of groups."""
+COARSE = ScoreWeights(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0, retention=3.0)
+"""Finds the groups that sources of different granularity share (benchmarks/tuning/choice.py)."""
+FINE = ScoreWeights(silhouette=1.0)
+"""Where no coarse groups are clear, the contrast between groups decides alone (benchmarks/tuning/choice.py)."""
+GIVEN_NUMBER = ScoreWeights(difference=0.25, retention=1.0)
+"""Compares groupings of one given number of groups (benchmarks/tuning/given_number.py)."""
+
+
+def score_weights(measures: Iterable[FitMeasures]) -> ScoreWeights:
+    """Which score chooses among the points of a path: the coarse one if its choice is clear, else the fine one.
+
+    Parameters
+    ----------
+    measures : iterable of FitMeasures
+        Measures of the points, at least one.
+
+    Returns
+    -------
+    ScoreWeights
+
+    Examples
+    --------
+    >>> fine = FitMeasures(silhouette=0.6, retention=0.5)
+    >>> score_weights([FitMeasures(silhouette=0.4, retention=0.95), fine]) == COARSE
+    True
+    >>> score_weights([FitMeasures(silhouette=0.4, retention=0.8), fine]) == FINE
+    True
+    """
+    coarse = max(measures, key=lambda fit: fit.score(COARSE))
+    return COARSE if coarse.retention > CLEAR else FINE
 
 
 @dataclass(frozen=True)
 class PathScorer:
-    """Tells how groupings of the rows of one pool fit it, and what counts in such a pool."""
+    """Measures how groupings of the rows of one pool fit it."""
 
     problem: PreferenceMatrix
     """The pool, candidates weighted by certainty, trivial ones by zero."""
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
-    agreement: float = 1.0
-    """Of the sources with one another; see `Overlaps`."""
 
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> PathScorer:
-        """PathScorer for a pool: trivial candidates do not count, others by their certainty."""
+        """Scorer for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
-        overlaps = Overlaps.of(replace(problem, weights=used))
-        return cls(replace(problem, weights=used * overlaps.certainty()), used, overlaps.agreement())
+        certainty = Overlaps.of(replace(problem, weights=used)).certainty()
+        return cls(replace(problem, weights=used * certainty), used)
 
-    def weights(self, fits: Sequence[Fit]) -> Fit:
-        """How much each part of the fit counts in this kind of pool, seen from the fits of the points on its path.
-
-        Sources that agree, or see no clear groups, can only be met as they are; others in what they share.
-        """
-        numbers = effective_numbers(self.problem)
-        varied = bool(numbers.size) and float(np.std(np.log(numbers))) >= VARIED
-        coarse = max(fits, key=lambda fit: fit.weighted(SHARED))
-        if self.agreement < AGREED and coarse.retention > (CLEAR_IF_VARIED if varied else CLEAR):
-            return SHARED
-        return MANY_SEEN if numbers.size and float(np.median(numbers)) > MANY else FEW_SEEN
-
-    def fit(self, labels: IntArray) -> Fit:
+    def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
         n_groups = int(labels.max(initial=-1)) + 1
         if n_groups < 2:
-            return Fit()
+            return FitMeasures()
         kept = (retention(self.problem, labels) - 1.0) / (n_groups - 1.0)
-        return Fit(*relation(self.problem, labels), *contrast(self.problem, labels, self.plain), kept)
+        return FitMeasures(*relation(self.problem, labels), *contrast(self.problem, labels, self.plain), kept)
 
 
 def useful(problem: PreferenceMatrix) -> BoolArray:

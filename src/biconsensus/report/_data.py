@@ -10,7 +10,7 @@ import numpy as np
 
 from biconsensus.plots._bases import base_scores
 from biconsensus.plots._matrix import MatrixImage, matrix_image
-from biconsensus.plots._numbers import backing_histogram, group_numbers, least_certain
+from biconsensus.plots._numbers import backing_histogram, chance_text, group_numbers, least_certain
 from biconsensus.plots._overlaps import Overlaps
 from biconsensus.plots._source_numbers import source_numbers
 from biconsensus.pool._diagnostics import diagnose
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 MOST_ELEMENTS = 5000
+"""Elements that a page lists: a browser searches them at once."""
 MOST_CELLS = 320
+"""Rows and columns of the picture of the matrix: about the pixels that it has."""
 MOST_BARS = 40
+"""Bars that can still be read."""
 MOST_SOURCES = 1000
+"""Sources that a page lists."""
 MOST_DIAGNOSED = 2000
+"""Candidates up to which all pairs are compared."""
 
 
 def group_rows(consensus: Consensus, overlaps: Overlaps, extra: dict[str, list[Any]]) -> list[dict[str, Any]]:
@@ -37,6 +42,8 @@ def group_rows(consensus: Consensus, overlaps: Overlaps, extra: dict[str, list[A
             "gain": round_off(numbers.gains[k], 3),
             "backing": round_off(numbers.backing[k]),
             "stability": round_off(numbers.stability[k]),
+            "chance": chance_text(float(numbers.significance[k])),
+            "significance": round_off(float(np.clip(numbers.significance[k], -1e6, 1e6)), 2),
             "extra": [plain(column[k]) for column in extra.values()],
         }
         for k in range(len(consensus))

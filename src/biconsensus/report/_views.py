@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 MOST_POINTS = 4000
+"""Points that are drawn: more only cover one another."""
 MOST_NODES = 1500
+"""Nodes that are drawn, as the layout is quadratic."""
 MOST_EDGES = 15000
+"""Links that are drawn, the heaviest first."""
 MOST_BANDS = 40
+"""Models whose bands are drawn."""
 
 
 @dataclass(frozen=True)

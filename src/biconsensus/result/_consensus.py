@@ -67,8 +67,8 @@ class Consensus:
     """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
     weights: FloatArray | None = None
     """(n,) weights of the candidates in the search; those of the pool where None."""
-    significance: FloatArray | None = None
-    """(T,) base-10 logarithm of the chance of each group; what it rests on is `settings["evidence"]`."""
+    evidence: FloatArray | None = None
+    """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
     placed: IntArray | None = None
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
 
@@ -149,6 +149,22 @@ class Consensus:
         from biconsensus.result._notebook import sentence_of
 
         return sentence_of(self)
+
+    @cached_property
+    def significance(self) -> FloatArray:
+        """(T,) base-10 logarithm of the chance (p-value or number of false alarms) of each group.
+
+        It rests on the data where there is some, as `settings["evidence"]` says: the points, the links of the network,
+        the residuals of models. Of a table of labels alone it rests on the agreement of the sources against sources
+        with permuted labels: that certifies agreement, not truth.
+        """
+        if self.evidence is not None:
+            return self.evidence
+        from biconsensus.significance._agreement import AgreementEvidence
+
+        found = AgreementEvidence(self.pool).of_groups(self.labels)
+        # the last groups of an overlapping consensus may be the label of no element
+        return np.concatenate([found, np.zeros(len(self) - found.size)])
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""

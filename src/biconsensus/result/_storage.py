@@ -54,8 +54,8 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     }
     if result.weights is not None:
         arrays["used_weights"] = result.weights
-    if result.significance is not None:
-        arrays["significance"] = result.significance
+    if result.evidence is not None:
+        arrays["evidence"] = result.evidence
     if result.placed is not None:
         arrays["placed"] = result.placed
     if pool.unseen is not None and pool.view_of is not None:
@@ -215,7 +215,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         settings=dict(meta["settings"]),
         extraction=dict(meta["extraction"]),
         weights=arrays.get("used_weights"),
-        significance=arrays.get("significance"),
+        evidence=arrays.get("evidence"),
         placed=arrays.get("placed"),
     )
 
@@ -245,15 +245,15 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
         _check_indices("view_of", arrays["view_of"], n, pool.unseen.shape[1])
     if "placed" in arrays:
         _check_indices("placed", arrays["placed"] + 1, m, groups + 1)
-    sizes = {"weights": n, "gains": groups, "used_weights": n, "significance": groups}
+    sizes = {"weights": n, "gains": groups, "used_weights": n, "evidence": groups}
     for name, size in sizes.items():
-        if name not in arrays and name in ("used_weights", "significance"):
+        if name not in arrays and name in ("used_weights", "evidence"):
             continue
         values = arrays[name]
-        # a significance may be minus infinity: a chance of zero
+        # evidence may be minus infinity: a chance of zero
         if values.shape != (size,) or values.dtype.kind != "f" or np.isnan(values).any() or (values == np.inf).any():
             raise FileFormatError(f"saved {name} must be {size} finite numbers.")
-        if name != "significance" and not np.isfinite(values).all():
+        if name != "evidence" and not np.isfinite(values).all():
             raise FileFormatError(f"saved {name} must be {size} finite numbers.")
     if len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
         raise FileFormatError("saved names or ids do not fit the number of elements and candidates.")

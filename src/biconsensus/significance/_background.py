@@ -1,4 +1,4 @@
-"""The background that models are tested against: what chance does, and how often it hits a model."""
+"""The background that models are tested against: what chance does with the data at hand."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from biconsensus.errors import InputError
 from biconsensus.models._background import uniform_background
 from biconsensus.protocols import BoolArray, FloatArray, Model
 
 _BLOCK = 1 << 21
+"""Residuals held at a time: 16 MB."""
+_NEIGHBOURS, _SHARE = 10, 0.05
+"""The density around an element is that of this share of all elements, its neighbours, and of so many at least."""
+_SMOOTHING = 2.0
+"""Smallest width, in thresholds, over which the density is smoothed: what is narrower than that is a structure."""
 
 
 def bounding_box(data: FloatArray) -> FloatArray:
@@ -20,6 +26,25 @@ def bounding_box(data: FloatArray) -> FloatArray:
     longest = float((high - low).max())
     flat = high - low <= 1e-9 * longest
     return np.stack([np.where(flat, low - longest / 2, low), np.where(flat, high + longest / 2, high)])
+
+
+def smoothed(data: FloatArray, n: int, threshold: float, rng: np.random.Generator, width: int | None = None) -> FloatArray:
+    """(n, d) points with the local density of the data, blurred over a width that hides thin structures.
+
+    Each is an element moved by a Gaussian step as wide as the distance to its farthest neighbour, at least two thresholds:
+    crowds stay crowds, lines and surfaces are blurred. Steps out of the bounding box are reflected. Only the
+    first `width` columns are places; the others, such as normals, are kept.
+    """
+    places = data[:, :width]
+    near = min(max(_NEIGHBOURS, round(_SHARE * len(places))), len(places) - 1)
+    spread = cKDTree(places).query(places, near + 1)[0][:, near] if near else np.zeros(len(places))
+    chosen = rng.permutation(np.arange(n) % len(places))
+    step = np.maximum(spread, _SMOOTHING * threshold)[chosen, None]
+    points = places[chosen] + step * rng.normal(size=(n, places.shape[1]))
+    low, high = bounding_box(places)
+    side = np.maximum(high - low, np.finfo(float).tiny)
+    folded = np.mod(points - low, 2 * side)
+    return np.hstack([low + np.minimum(folded, 2 * side - folded), data[chosen, places.shape[1] :]])
 
 
 @dataclass(frozen=True)
@@ -38,11 +63,21 @@ class Background:
     """(t,) share of ones in the preference matrix at each."""
 
     @classmethod
-    def of(cls, model: Model, data: FloatArray, n_points: int, rng: np.random.Generator, rule: str) -> Background:
-        """Background of the data: as the model says, or uniform in the bounding box."""
+    def of(
+        cls,
+        model: Model,
+        data: FloatArray,
+        n_points: int,
+        rng: np.random.Generator,
+        rule: str = "background",
+        threshold: float | None = None,
+    ) -> Background:
+        """Background of the data: as the model says; else their own density; without a threshold uniform in the box."""
         box = bounding_box(data)
         if hasattr(model, "background_like"):
             points = model.background_like(data, n_points, rng)
+        elif threshold is not None and rule == "background":
+            points = smoothed(data, n_points, threshold, rng, getattr(model, "n_places", None))
         elif hasattr(model, "background"):
             points = model.background(box, n_points, rng)
         else:
@@ -68,7 +103,7 @@ class Background:
         step, counts = max(1, _BLOCK // max(len(points), 1)), np.zeros((len(levels), len(params)))
         for start in range(0, len(params), step):
             residuals = model.residuals(params[start : start + step], points)
-            counts[:, start : start + step] = [(residuals <= level).sum(0) for level in levels]
+            counts[:, start : start + step] = [np.count_nonzero(residuals <= level, axis=0) for level in levels]
         return counts / max(len(points), 1)
 
     def probabilities(self, model: Model, params: FloatArray, levels: FloatArray) -> FloatArray:

@@ -6,12 +6,15 @@ many elements within the threshold, is below epsilon. All probabilities are hand
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaln, gammainc, gammaln
 
 from biconsensus.errors import InputError
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
+from biconsensus.significance._background import Background
 
 _TINY = 1e-200
 _TILTS = np.geomspace(1e-2, 1e5, 128)
@@ -231,3 +234,65 @@ def log_tests(
     if rule == "combinatorial":
         log_count = gammaln(n_elements + 1) - gammaln(sample_size + 1) - gammaln(n_elements - sample_size + 1)
     return float((log_count + np.log(n_thresholds)) / np.log(10))
+
+
+@dataclass(frozen=True)
+class NfaTest:
+    """How models are tested: against which chance, at which thresholds, for how many tests."""
+
+    model: Model
+    n_elements: int
+    thresholds: FloatArray
+    """(t,) thresholds tried on each model, the largest being that of members; they count as tests."""
+    chance: Background
+    log_n_tests: float
+    left_out: int
+    """Elements of its own that a model may not count: b, or 0 for the paper's literal test."""
+    weights: FloatArray | None = None
+    """(m,) weights of the elements, where not each counts one."""
+    soft: bool = False
+    """Whether votes fall with the distance."""
+    vote_radius: float = np.inf
+    """Distance up to which hypotheses vote."""
+    steps: int = 0
+    """Steps of local improvement of the hypotheses that pass."""
+
+    @property
+    def threshold(self) -> float:
+        """That of members."""
+        return float(self.thresholds[-1])
+
+    def log_nfa(
+        self,
+        held: FloatArray,
+        probability: FloatArray,
+        n_background: float,
+        live: BoolArray | None = None,
+        own: IntArray | int | None = None,
+    ) -> FloatArray:
+        """(k,) base-10 NFA of k models that hold this much, beyond `own` elements, of the m or of the live ones.
+
+        The hit probabilities were measured on `n_background` points; infinity where they are known.
+        """
+        if self.weights is not None:
+            among = self.weights if live is None else self.weights[live]
+            # the bound needs a probability that is not too small: two standard errors above the measured one
+            n_background = max(n_background, 1.0)
+            above = 2 * np.sqrt(probability / n_background) + 1 / n_background
+            return self.log_n_tests + log_weighted_tail(among, held, np.minimum(probability + above, 1.0))
+        n_elements = self.n_elements if live is None else int(live.sum())
+        n_trials = n_elements - (self.left_out if own is None else own)
+        if np.isinf(n_background):
+            return self.log_n_tests + log_binomial_tail(n_trials, held, probability)
+        return self.log_n_tests + log_excess_tail(n_trials, held, n_background, np.rint(probability * n_background))
+
+    def held(self, hits: BoolArray, samples: IntArray | None) -> FloatArray:
+        """(k,) elements, or their weight, within the threshold, less those of the sample."""
+        weights = np.ones(len(hits)) if self.weights is None else self.weights
+        total = np.asarray(np.count_nonzero(hits, axis=0) if self.weights is None else weights @ hits, np.float64)
+        if not self.left_out:
+            return total
+        if samples is None:
+            return np.asarray(total - self.left_out * weights.mean(), np.float64)
+        own = np.take_along_axis(hits, samples.T, axis=0) * weights[samples.T]
+        return np.asarray(total - own.sum(0), np.float64)

@@ -11,6 +11,7 @@ from biconsensus.protocols import Block, BoolArray, FloatArray
 from biconsensus.solvers._factors import block_of_factors, dense, leading_triplets, live_matrix, require_seen
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Shares of the largest possible L1 bound that are tried, as in the paper on PMD."""
 
 
 class PmdSolver:

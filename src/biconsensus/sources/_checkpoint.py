@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from biconsensus.errors import FileFormatError
 
 FORMAT = 1
+"""Version of the files; others are refused."""
 
 
 class Checkpoint:

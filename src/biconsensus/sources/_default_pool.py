@@ -2,35 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, MeanShift, MiniBatchKMeans, estimate_bandwidth
+from sklearn.cluster import HDBSCAN, KMeans, MiniBatchKMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import FloatArray
 from biconsensus.sources._clusterers import EstimatorSource
+from biconsensus.sources._landmarks import (
+    GRAPH_LANDMARKS,
+    MOST_VECTORS,
+    TREE_LANDMARKS,
+    DensityBasins,
+    GuardedLinkage,
+    LandmarkSource,
+    NeighbourSpectral,
+    WardCut,
+)
 from biconsensus.sources._running import NamedSource
-from biconsensus.sources._spectral import GaussianSpectralClustering
 
-QUADRATIC_ROWS = 1000
-"""Rows that methods of quadratic cost get to see; the others take the label of the nearest one."""
+Method = WardCut | GuardedLinkage | NeighbourSpectral | DensityBasins
+
 MINI_BATCH_FROM = 20_000
-"""Rows from which k-means works in mini-batches."""
+"""Rows from which k-means works in mini-batches, and that a mixture gets to see."""
+MOST_CLUSTERS = 100
+"""Clusters that are asked for at most, which bounds the cost for large data."""
 SAME_UNIT = 4.0
 """Ratio of the outer quartiles of the features' ranges up to which they are taken to share a unit."""
 
 
 def default_sources(X: FloatArray) -> list[NamedSource]:
-    """Base clusterings for unknown data: about forty runs of six kinds.
+    """Base clusterings for unknown data: about seventy runs of seven kinds.
 
-    k-means and Gaussian mixtures over a range of k, on random parts of rows and features; agglomerative and spectral
-    clustering over a range of k, mean-shift and HDBSCAN over a range of sizes. Features are standardised unless they
-    seem to share a unit.
+    For round groups k-means, Gaussian mixtures and Ward's tree; for groups of any shape a linkage that is guarded
+    against tiny clusters, spectral clustering of the neighbour graph, basins of the density and HDBSCAN. Numbers of
+    clusters go from 2 to 1.5 times the root of the number of rows. Features are standardised unless they seem to share
+    a unit.
 
     Parameters
     ----------
@@ -45,34 +53,27 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
     --------
     >>> sources = default_sources(np.random.default_rng(0).normal(size=(100, 3)))
     >>> sorted({s.name.split("(")[0] for s in sources})
-    ['agglomerative', 'gaussian mixture', 'hdbscan', 'k-means', 'mean-shift', 'spectral']
+    ['gaussian mixture', 'guarded linkage', 'hdbscan', 'k-means', 'neighbour spectral', 'valleys', 'ward']
     """
     m, d = X.shape
     scaled = not share_a_unit(X)
-    top = int(np.clip(np.sqrt(m), 2, 14))
-    sources = [_kmeans(m, k, i, d) for i, k in enumerate(_spread(2, top, 16))]
-    sources += [_mixture(m, d, k) for k in _spread(2, min(top, 12), 8)]
-    sources += [
-        _source(
-            "agglomerative",
-            AgglomerativeClustering(k, linkage="ward"),
-            {"n_clusters": k, "linkage": "ward"},
-            QUADRATIC_ROWS,
-        )
-        for k in _spread(2, top, 6)
-    ]
-    sources += [
-        _source(
-            "spectral", GaussianSpectralClustering(k, 0.2, scale="median", n_init=5), {"n_clusters": k}, QUADRATIC_ROWS
-        )
-        for k in _spread(2, min(top, 10), 4)
-    ]
-    sources += [_source("mean-shift", QuantileMeanShift(q), {"quantile": q}, QUADRATIC_ROWS // 2) for q in (0.1, 0.2)]
-    sources += [
-        _source("hdbscan", HDBSCAN(min_cluster_size=size, copy=True), {"min_cluster_size": size}, 2 * QUADRATIC_ROWS)
-        for size in sorted({max(2, min(m, n)) for n in (5, 10, 20)})
-    ]
-    return [_standardised(source) for source in sources] if scaled else sources
+    top = int(np.clip(1.5 * np.sqrt(m), 2, min(MOST_CLUSTERS, m)))
+    numbers, few = _spread(2, top, 14), _spread(2, min(top, MOST_VECTORS), 8)
+    sources = [_kmeans(m, k) for k in numbers]
+    sources += [_mixture(m, d, k) for k in few]
+    sources += [_hdbscan(size) for size in sorted({max(2, min(m, n)) for n in (5, 10, 20, 40)})]
+    if scaled:
+        sources = [_standardised(source) for source in sources]
+    if m >= 3:
+        sources += [_landmark("ward", WardCut(k), TREE_LANDMARKS, scaled) for k in numbers]
+        sources += [_landmark("guarded linkage", GuardedLinkage(k), GRAPH_LANDMARKS, scaled) for k in numbers]
+        sources += [_landmark("neighbour spectral", NeighbourSpectral(k), GRAPH_LANDMARKS, scaled) for k in few]
+        sources += [
+            _landmark("valleys", DensityBasins(k, depth), GRAPH_LANDMARKS, scaled)
+            for k in (10, 20)
+            for depth in (1.5, 2.5, 3.5, 5.0)
+        ]
+    return sources
 
 
 def share_a_unit(X: FloatArray) -> bool:
@@ -85,75 +86,46 @@ def share_a_unit(X: FloatArray) -> bool:
     return bool(high <= SAME_UNIT * low)
 
 
-class QuantileMeanShift(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Mean-shift whose bandwidth is a quantile of the distances between neighbours.
-
-    Parameters
-    ----------
-    quantile : float, default=0.2
-        Share of the points in a neighbourhood of the bandwidth's size.
-
-    Attributes
-    ----------
-    labels_ : (m,) array of int
-        Labels from 0.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [0.1], [0.2], [0.3], [9.0], [9.1], [9.2], [9.3]])
-    >>> QuantileMeanShift(0.5).fit_predict(X).tolist() in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
-    True
-    """
-
-    def __init__(self, quantile: float = 0.2) -> None:
-        self.quantile = quantile
-
-    def fit(self, X: Any, y: Any = None) -> QuantileMeanShift:
-        """Cluster the rows of X, (m, d)."""
-        X = validate_data(self, X, dtype=np.float64)
-        bandwidth = estimate_bandwidth(X, quantile=self.quantile)
-        self.shift_ = MeanShift(bandwidth=bandwidth if bandwidth > 0 else 1.0, bin_seeding=X.shape[1] <= 3).fit(X)
-        self.labels_: IntArray = self.shift_.labels_.astype(np.int64)
-        return self
-
-    def predict(self, X: Any) -> IntArray:
-        """Label of the nearest mode for each row of X, (p, d)."""
-        check_is_fitted(self)
-        labels: IntArray = self.shift_.predict(validate_data(self, X, dtype=np.float64, reset=False)).astype(np.int64)
-        return labels
+def in_one_unit(X: FloatArray) -> FloatArray:
+    """The data as the default pool sees it: standardised unless the features seem to share a unit."""
+    if share_a_unit(X):
+        return X
+    deviation = X.std(axis=0)
+    scaled: FloatArray = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    return scaled
 
 
 def _spread(low: int, high: int, n: int) -> list[int]:
-    """n numbers from low to high, evenly; fewer where the range is short, except that k-means may repeat."""
-    return [int(k) for k in np.unique(np.round(np.linspace(low, max(low, high), n)))]
+    """n numbers from low to high in equal ratios; fewer where the range is short."""
+    return [int(k) for k in np.unique(np.round(np.geomspace(low, max(low, high), n)))]
 
 
-def _kmeans(m: int, k: int, i: int, d: int) -> NamedSource:
-    """k-means on four fifths of the rows, every other one on two thirds of the features."""
+def _kmeans(m: int, k: int) -> NamedSource:
+    """k-means on all rows."""
     kind = MiniBatchKMeans if m >= MINI_BATCH_FROM else KMeans
-    features = 2 / 3 if i % 2 and d >= 4 else 1.0
-    params = {"n_clusters": k, "rows": 0.8, "features": features}
-    return NamedSource(f"k-means({k})", EstimatorSource(kind(k, n_init=3), _share(m, 0.8, k), features), params)
+    return NamedSource(f"k-means({k})", EstimatorSource(kind(k, n_init=3)), {"n_clusters": k})
 
 
 def _mixture(m: int, d: int, k: int) -> NamedSource:
     """Gaussian mixture; full covariances only where there are enough points for them."""
     kind = "full" if m >= 5 * k * d and d <= 12 else "diag"
     model = GaussianMixture(k, covariance_type=kind, reg_covar=1e-4)
-    rows = min(_share(m, 0.8, k), MINI_BATCH_FROM) if m > MINI_BATCH_FROM else _share(m, 0.8, k)
     params = {"n_components": k, "covariance_type": kind}
-    return NamedSource(f"gaussian mixture({k})", EstimatorSource(model, rows, extend=m > MINI_BATCH_FROM), params)
+    rows = min(m, MINI_BATCH_FROM)
+    return NamedSource(f"gaussian mixture({k})", EstimatorSource(model, rows, extend=True), params)
 
 
-def _share(m: int, share: float, k: int) -> int:
-    """Number of rows to draw: a share, but never fewer than two for each cluster."""
-    return min(m, max(round(share * m), 2 * k))
+def _hdbscan(size: int) -> NamedSource:
+    """HDBSCAN, of quadratic cost in many dimensions."""
+    run = EstimatorSource(HDBSCAN(min_cluster_size=size, copy=True), TREE_LANDMARKS, extend=True)
+    return NamedSource(f"hdbscan({size})", run, {"min_cluster_size": size})
 
 
-def _source(kind: str, estimator: Any, params: dict[str, Any], rows: int) -> NamedSource:
-    """A source of quadratic cost."""
-    shown = next(iter(params.values()))
-    return NamedSource(f"{kind}({shown})", EstimatorSource(estimator, rows, extend=True), params)
+def _landmark(kind: str, method: Method, most: int, scaled: bool) -> NamedSource:
+    """A source on the landmarks."""
+    params = dict(vars(method)) | ({"standardised": True} if scaled else {})
+    shown = ", ".join(f"{value:g}" for value in vars(method).values())
+    return NamedSource(f"{kind}({shown})", LandmarkSource(method, most, scaled), params)
 
 
 def _standardised(source: NamedSource) -> NamedSource:

@@ -17,7 +17,11 @@ from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
 _TRIES, _BLOCK = 20, 1 << 21
+"""Draws again of a degenerate sample; and distances held at a time, which bounds memory."""
+_REJECTED, _WHOLE = 3, 2000
+"""Samples of more elements than the first are drawn from the law itself where data has at most the second: faster."""
 _EXHAUSTIVE_LIMIT = 5_000_000
+"""Most samples that are all listed."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,10 @@ def _draw_local(data: FloatArray, size: int, count: int, rng: np.random.Generato
         raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
     samples = np.full((count, size), -1, np.int64)
     samples[:, 0] = rng.integers(len(data), size=count)
+    if size > _REJECTED and len(data) <= _WHOLE:
+        for rows in np.array_split(np.arange(count), -(-count * len(data) // _BLOCK) or 1):
+            samples[rows] = _around(data, samples[rows, 0], size, rng, law)
+        return samples
     for place in range(1, size):
         rows = np.flatnonzero(samples[:, place - 1] >= 0)
         samples[rows, place] = _partners(data, samples[rows, :place], rng, law)

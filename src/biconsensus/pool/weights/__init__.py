@@ -16,6 +16,7 @@ RULES = {
     "uniform": "biconsensus.pool.weights._uniform:uniform",
     "size": "biconsensus.pool.weights._size:by_size",
     "agreement": "biconsensus.pool.weights._agreement:by_agreement",
+    "shared": "biconsensus.pool.weights._shared:shared",
 }
 """Name of each rule and where it is; imported when asked for."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.pool._diagnostics import source_agreement
+from biconsensus.pool._agreement import source_agreement
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
 

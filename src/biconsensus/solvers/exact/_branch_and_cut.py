@@ -14,6 +14,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.solvers.exact._cycle_cuts import cycle_cuts
 
 TINY = 1e-6
+"""What counts as whole, and as no gain, in the linear programs."""
 
 
 @dataclass

@@ -8,7 +8,9 @@ from scipy.sparse import csr_array
 from biconsensus.protocols import FloatArray, IntArray
 
 VIOLATED = 1e-3
+"""Violation from which a cut is worth adding."""
 MOST = 2000
+"""Cuts added in one round: more slow the next linear program down."""
 
 
 def cycle_cuts(

@@ -73,7 +73,9 @@ def mask_of(items: NDArray[Any], size: int) -> BoolArray:
 
 
 MAX_STEPS = 200
+"""Bound of votes that end by themselves, since each must gain."""
 SAMPLE = 1 << 13
+"""Rows on which starts come to rest first where there are many more."""
 
 Keep = Callable[[list[bytes], Tally, list[int]], None]
 
@@ -150,6 +152,7 @@ WELL_SAMPLED = 64
 FEW_POINTS = 64
 """Memberships of removed rows for each fixed point from which all of these are looked at."""
 LEADING = -1
+"""Number of the start from the leading singular vector, beside those of columns and rows."""
 
 
 class VoteSolver:

@@ -10,6 +10,7 @@ from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import relabel
 
 BATCHES = 20
+"""Parts of the nodes that are updated one after the other, so that labels do not swing."""
 
 
 def label_propagation(graph: Graph, seed: int, *, max_sweeps: int = 100) -> IntArray:

@@ -12,6 +12,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.networks._clique_percolation import memberships
 
 MAX_PAIRS = 20_000_000
+"""Pairs of links that share a node, up to which similarities fit into memory."""
 
 
 def link_communities(graph: Graph, seed: int = 0, *, min_edges: int = 2) -> csr_array:

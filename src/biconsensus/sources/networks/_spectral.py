@@ -13,6 +13,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.networks._algorithm import relabel
 
 DENSE_BELOW = 300
+"""Nodes up to which all eigenvectors by LAPACK are quicker than a few by Lanczos."""
 
 
 def spectral(graph: Graph, seed: int, *, n_communities: int = 8) -> IntArray:

@@ -1,0 +1,340 @@
+"""Which groups are models: the greedy exclusion, and the counts that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from biconsensus.fitting._hypotheses import Screened
+from biconsensus.fitting._refit import Fit, first_alike, merged, merged_by_votes, refine_groups
+from biconsensus.fitting._settings import Family
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.significance._models import NfaTest, log_tests, log_tightness
+
+_WITNESSES = 12
+"""Sampled hypotheses that may testify for a group: the best ones; more change nothing measurable."""
+_OTHERS = 8
+"""Groups that were not taken, each of which is tried as the first."""
+_SPREAD = -2.0
+"""A model must be more than chance, at one per cent, without its densest spot."""
+_MARGIN = 1.0
+"""Decades by which another set of models must be more meaningful to replace the one at hand."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A model that passed the test."""
+
+    family: Family
+    fit: Fit
+    log_nfa: float
+    """By which it was accepted: that of its best witness or of the fit among all bands there are."""
+    fitted_log_nfa: float
+    """That of the fitted model itself, tightness included, by which groups are compared."""
+    support: FloatArray
+    """(h, p) parameters of the hypotheses behind it."""
+    support_thresholds: FloatArray
+    """(h,) their thresholds."""
+    log_penalty: float = 0.0
+    """Log-10 of the factor by which the rounds before this one made its test stricter."""
+    elements: BoolArray | None = None
+    """(m,) the rows of its bi-cluster, where these are the members (the literal method)."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Groups of hypotheses of one family, with their fits."""
+
+    family: Family
+    test: NfaTest
+    screened: Screened
+    groups: list[IntArray]
+    fits: list[Fit]
+
+    @classmethod
+    def of(
+        cls, family: Family, data: FloatArray, test: NfaTest, screened: Screened, groups: list[IntArray]
+    ) -> Candidates:
+        """Merge groups by their votes, fit them, and merge those that least squares takes to the same elements."""
+        together, elements = merged_by_votes(screened, groups)
+        fits = refine_groups(data, test, screened, together, elements)
+        kept, chosen, insides = list[IntArray](), list[Fit](), list[BoolArray]()
+        if fits:
+            near = test.model.residuals(np.array([fit.params for fit in fits]), data) <= test.threshold
+        for index, (columns, fit) in enumerate(zip(together, fits)):
+            same = first_alike(near[:, index], insides)
+            if same is None:
+                kept, chosen, insides = [*kept, columns], [*chosen, fit], [*insides, near[:, index]]
+            else:
+                kept[same] = merged(screened, kept[same], columns)
+        return cls(family, test, screened, kept, chosen)
+
+
+@dataclass(frozen=True)
+class ModelHits:
+    """Fitted models of one family, each at all thresholds up to its own, and what they hit.
+
+    How near their elements lie counts too: that tells two models from one that nearly fits both.
+    """
+
+    test: NfaTest
+    hits: FloatArray
+    """(m, w) ones where an element counts."""
+    squares: FloatArray
+    """(m, w) squared distances of these, in thresholds."""
+    beside: BoolArray
+    """(q, w) background points that each hits."""
+    chance: FloatArray
+    """(w,) hit probability over the whole background."""
+    n_levels: int
+    codimension: float
+    """Power of the threshold with which the hit probability grows."""
+
+    @classmethod
+    def of(cls, data: FloatArray, test: NfaTest, fits: list[Fit]) -> ModelHits:
+        """Hits of fitted models, level by level: columns i, i + g, i + 2 g belong to model i."""
+        levels = test.thresholds
+        params = np.array([fit.params for fit in fits])
+        near = test.model.residuals(params, data)
+        scaled = np.hstack([near / level for level in levels])
+        hits = scaled <= 1
+        beside = test.model.residuals(params, test.chance.points)
+        repeated, widths = np.tile(params, (len(levels), 1)), np.repeat(levels, len(fits))
+        chance = test.chance.probability(test.model, repeated, widths) if test.chance.rule != "background" else None
+        background = np.hstack([beside <= level for level in levels])
+        measured = background.mean(0) if chance is None else chance
+        return cls(
+            test,
+            hits.astype(np.float64),
+            np.where(hits, scaled, 0.0) ** 2,
+            background,
+            measured,
+            len(levels),
+            _codimension(measured.reshape(len(levels), -1), levels),
+        )
+
+
+def _codimension(chance: FloatArray, levels: FloatArray) -> float:
+    """The power of the threshold with which hit probabilities grow, over the two largest thresholds.
+
+    It is a number of coordinates, so it is rounded; few background points near a model make it uncertain.
+    """
+    if len(levels) < 2 or not chance[-2].sum() > 0:
+        return 1.0
+    growth = np.log(chance[-1].sum() / chance[-2].sum())
+    return float(max(1, round(growth / np.log(levels[-1] / levels[-2]))))
+
+
+class Unexplained:
+    """What is left of elements and background after some models were taken, and how much of it each model holds."""
+
+    def __init__(self, models: list[ModelHits], weights: FloatArray, n_points: int) -> None:
+        self._models, self._weights = models, weights
+        self.live, self.quiet = np.ones(len(weights), bool), np.ones(n_points, bool)
+        self._held = [weights @ one.hits for one in models]
+        self._squares = [one.squares.sum(0) for one in models]
+        self._beside = [one.beside.sum(0) for one in models]
+
+    def set_aside(self, inside: BoolArray, beside: BoolArray) -> None:
+        """Count no more what a model explains."""
+        gone, still = np.flatnonzero(inside & self.live), np.flatnonzero(beside & self.quiet)
+        for index, one in enumerate(self._models):
+            self._held[index] = self._held[index] - self._weights[gone] @ one.hits[gone]
+            self._squares[index] = self._squares[index] - one.squares[gone].sum(0)
+            self._beside[index] = self._beside[index] - one.beside[still].sum(0)
+        self.live[gone], self.quiet[still] = False, False
+
+    def scores(self, tight: bool = True) -> FloatArray:
+        """(g,) log-10 NFA of each fitted model among what is left, at its best threshold."""
+        parts = [self._score(index, tight) for index in range(len(self._models))]
+        return np.concatenate([np.empty(0), *parts])
+
+    def _score(self, index: int, tight: bool) -> FloatArray:
+        """(g,) the scores of one family."""
+        one, test = self._models[index], self._models[index].test
+        held = self._held[index] - test.left_out * self._weights.mean()
+        n_points, chance = np.inf, one.chance
+        if test.chance.rule == "background":
+            n_points = float(self.quiet.sum())
+            chance = self._beside[index] / max(n_points, 1.0)
+        nfa = test.log_nfa(held, chance, n_points, self.live)
+        if tight and test.weights is None:
+            # as for a variance: least squares took as many elements' worth of it as are left out
+            mean = np.maximum(self._squares[index], 0.0) / np.maximum(held, 1.0)
+            nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension)
+        return np.asarray(nfa.reshape(one.n_levels, -1).min(0), np.float64)
+
+
+class Exclusion:
+    """Greedy exclusion: take the most meaningful group, set its elements aside, look at the others again.
+
+    A group is accepted by a witness, one of its sampled hypotheses, whose test is exact whatever the refit does; or by
+    the fit itself, counted among all bands that differ in their elements. The fits decide which group is the most
+    meaningful. A group that crosses several true models can be that, and spoil them; so each model that was taken is
+    tried without, and dropped if the others together are then more meaningful.
+    """
+
+    def __init__(self, data: FloatArray, candidates: list[Candidates]) -> None:
+        self.data = data
+        self.candidates = [one for one in candidates if one.fits]
+        self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
+        self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
+        self._witnesses = dict[int, tuple[BoolArray, BoolArray, FloatArray, IntArray]]()
+
+    def run(self, epsilon: float, log_penalty: float) -> list[Found]:
+        """Models in the order in which they are taken; the penalty makes every test of this round stricter."""
+        if not self._place:
+            return []
+        limit = np.log10(epsilon) - log_penalty
+        banned: frozenset[int] = frozenset()
+        best = self._greedy(limit, log_penalty, banned)
+        total, tried = _total(best.values()), set[int]()
+        while rest := [index for index in best if index not in tried]:
+            tried.add(rest[0])
+            other = self._greedy(limit, log_penalty, banned | {rest[0]})
+            if _total(other.values()) < total - _MARGIN:
+                best, total, banned = other, _total(other.values()), banned | {rest[0]}
+        return list(self._with_another_first(limit, log_penalty, best).values())
+
+    def _with_another_first(self, limit: float, log_penalty: float, best: dict[int, Found]) -> dict[int, Found]:
+        """The same search from some of the groups that were not taken, each as the first: the best answer of all."""
+        if not best:
+            return best
+        scores = self._left().scores()
+        others = [int(index) for index in np.argsort(scores, kind="stable") if index not in best][:_OTHERS]
+        for first in others:
+            if not scores[first] < limit:
+                break
+            other = self._greedy(limit, log_penalty, frozenset(), first)
+            if _total(other.values()) < _total(best.values()) - _MARGIN:
+                best = other
+        return best
+
+    def _left(self) -> Unexplained:
+        """Everything, before any model is taken."""
+        test = self.candidates[0].test
+        weights = np.ones(len(self.data)) if test.weights is None else test.weights
+        return Unexplained(self._hits, weights, len(test.chance.points))
+
+    def _greedy(
+        self, limit: float, log_penalty: float, banned: frozenset[int], first: int | None = None
+    ) -> dict[int, Found]:
+        """Groups that are taken, in order, where some may not be, or one must come first."""
+        left, found = self._left(), dict[int, Found]()
+        waiting = np.ones(len(self._place), bool)
+        waiting[list(banned)] = False
+        refused = np.zeros(len(self._place), bool)
+        scores = left.scores()
+        while (waiting & ~refused).any():
+            open_ = np.where(waiting & ~refused, scores, np.inf)
+            index, first = (int(np.argmin(open_)) if first is None else first), None
+            if not open_[index] < limit:
+                break
+            log_nfa = self._accepted(index, left, limit)
+            if log_nfa is None:  # it may pass when others have been set aside
+                refused[index] = True
+                continue
+            waiting[index] = False
+            found[index] = self._found(index, log_nfa + log_penalty, float(scores[index]) + log_penalty, log_penalty)
+            left.set_aside(*self._explained(index))
+            refused[:] = False
+            scores = left.scores()
+        return found
+
+    def _found(self, index: int, log_nfa: float, fitted: float, log_penalty: float) -> Found:
+        """A group that was taken."""
+        family, number = self._place[index]
+        one = self.candidates[family]
+        columns = one.groups[number]
+        thresholds = np.full(len(columns), one.test.threshold)
+        return Found(
+            one.family, one.fits[number], log_nfa, fitted, one.screened.params[columns], thresholds, log_penalty
+        )
+
+    def _explained(self, index: int) -> tuple[BoolArray, BoolArray]:
+        """Elements and background points within the threshold of a fitted model."""
+        family, number = self._place[index]
+        hits = self._hits[family]
+        last = hits.hits.shape[1] - len(self.candidates[family].fits) + number
+        return hits.hits[:, last] > 0, hits.beside[:, last]
+
+    def _accepted(self, index: int, left: Unexplained, limit: float) -> float | None:
+        """Log-10 NFA by which a group is accepted among what is left; None where it is not."""
+        log_nfa = min(self._witness_log_nfa(index, left), self._band_log_nfa(index, left))
+        if not log_nfa < limit:
+            return None
+        family, _ = self._place[index]
+        spot = self.candidates[family].family.dispersion
+        return log_nfa if not spot or self._spread(index, spot, left) < _SPREAD else None
+
+    def _witness_log_nfa(self, index: int, left: Unexplained) -> float:
+        """Log-10 NFA of the best sampled hypothesis of a group, without its own elements, among what is left."""
+        family, number = self._place[index]
+        one = self.candidates[family]
+        test, columns = one.test, one.groups[number][:_WITNESSES]
+        if index not in self._witnesses:
+            params, levels = one.screened.params[columns], one.screened.thresholds[columns]
+            hits = np.asarray(test.model.residuals(params, one.family.view(self.data)) <= levels, bool)
+            samples = one.screened.samples[columns]
+            if test.left_out:
+                hits[samples.T, np.arange(len(columns))] = False
+            chance = test.chance.probability(test.model, params, levels)
+            self._witnesses[index] = hits, test.chance.hits(test.model, params, levels), chance, samples
+        hits, beside, chance, samples = self._witnesses[index]
+        weights = np.ones(len(self.data)) if test.weights is None else test.weights
+        held = (weights * left.live) @ hits
+        own = left.live[samples].sum(1) if test.left_out else 0
+        n_points = np.inf
+        if test.chance.rule == "background":
+            n_points = float(left.quiet.sum())
+            chance = beside[left.quiet].sum(0) / max(n_points, 1.0)
+        return float(test.log_nfa(held, chance, n_points, left.live, own).min())
+
+    def _band_log_nfa(self, index: int, left: Unexplained) -> float:
+        """Log-10 NFA of the fit among all bands that differ in their elements: 2^b for each minimal sample.
+
+        A band can be moved until b elements lie on its edges, each on one of two, without losing an element. This is
+        the smaller number where samples are not exact and elements are many.
+        """
+        family, _ = self._place[index]
+        test = self.candidates[family].test
+        if not test.left_out or test.weights is not None:
+            return np.inf
+        size, n_levels = test.model.sample_size, len(test.thresholds)
+        bands = log_tests(len(self.data), size, 1, n_levels, "combinatorial") + size * np.log10(2)
+        # half of epsilon is for this kind of test, half for witnesses
+        penalty = max(bands - test.log_n_tests, 0.0) + np.log10(2)
+        return float(left.scores(tight=False)[index]) + penalty
+
+    def _spread(self, index: int, spot: float, left: Unexplained) -> float:
+        """Log-10 probability that chance gives a fitted model what it holds of the rest, without its densest spot."""
+        inside, _ = self._explained(index)
+        family, number = self._place[index]
+        one = self.candidates[family]
+        fit, test = one.fits[number], one.test
+        dense = densest_spot(one.family.view(self.data), inside & left.live, spot * fit.threshold)
+        among = left.live & ~dense
+        weights = np.ones(len(self.data)) if test.weights is None else test.weights
+        near = test.model.residuals(fit.params[None], one.family.view(self.data))
+        held = (weights * among) @ (near <= test.thresholds) - test.left_out * weights.mean()
+        repeated = np.repeat(fit.params[None], len(test.thresholds), axis=0)
+        chance = test.chance.probability(test.model, repeated, test.thresholds)
+        return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
+
+
+def _total(found: Iterable[Found]) -> float:
+    """Sum of the log-10 NFA of fitted models, each among what those before it left."""
+    return sum(one.fitted_log_nfa for one in found)
+
+
+def densest_spot(data: FloatArray, inside: BoolArray, radius: float) -> BoolArray:
+    """(m,) the elements within the radius of the one, among those inside, that has most of them around it."""
+    tree = cKDTree(data[inside])
+    around = tree.query_ball_point(data[inside], radius, return_length=True)
+    centre = data[inside][int(np.argmax(around))]
+    spot = inside.copy()
+    spot[inside] = np.sqrt(((data[inside] - centre) ** 2).sum(1)) <= radius
+    return spot

@@ -1,0 +1,281 @@
+"""Networks: are there more links inside these groups than the degrees of the nodes give by chance?
+
+All numbers are nats saved over one group, degrees given in both: the description length of the degree-corrected planted
+partition (Karrer and Newman 2011, Newman 2016), its groups paid for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import gammaln, xlogy
+
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+LN_10 = float(np.log(10.0))
+TINY = 1e-300
+"""Keeps the logarithm of an empty share finite; it is multiplied by that share."""
+
+
+class Links:
+    """A network as the evidence sees it: every edge in both directions, weights as numbers of observations.
+
+    Weights are scaled so that their sum is the effective number of edges ``(sum w)^2 / sum w^2`` (Kish): equal weights
+    count one each, whatever their unit, and one heavy edge is not taken for many.
+
+    Parameters
+    ----------
+    adjacency : (m, m) sparse array
+        Symmetric weights, zero diagonal.
+    """
+
+    def __init__(self, adjacency: csr_array) -> None:
+        given = csr_array(adjacency, dtype=np.float64)
+        given.sort_indices()
+        squares = float((given.data**2).sum())
+        self.weight: FloatArray = given.data * (float(given.data.sum()) / squares if squares > 0 else 1.0)
+        self.adjacency = csr_array((self.weight, given.indices, given.indptr), shape=given.shape)
+        self.n_nodes = int(given.shape[0])
+        self.source: IntArray = np.repeat(np.arange(self.n_nodes), np.diff(given.indptr))
+        self.target: IntArray = given.indices.astype(np.int64)
+        self.degree: FloatArray = np.bincount(self.source, self.weight, minlength=self.n_nodes)
+        self.total = float(self.degree.sum()) / 2.0
+        """Effective number of edges (E)."""
+        self.linked: BoolArray = np.diff(given.indptr) > 0
+        self.n_linked = int(self.linked.sum())
+        """Nodes with an edge (N); the others are in no group and cost nothing."""
+
+    @cached_property
+    def reverse(self) -> IntArray:
+        """(2e,) position of the same edge in the other direction."""
+        return np.lexsort((self.source, self.target))
+
+    def tally(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(B,) linked nodes, degree sum and inner edges of each group; labels from 0, none missing."""
+        n_groups = int(labels.max(initial=-1)) + 1
+        same = labels[self.source] == labels[self.target]
+        inner = np.bincount(labels[self.source[same]], self.weight[same], minlength=n_groups) / 2.0
+        number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
+        return number, np.bincount(labels, self.degree, minlength=n_groups), inner
+
+    def rates(self, labels: IntArray) -> tuple[float, float]:
+        """Links inside groups and between them, each over what the degrees give by chance."""
+        _, degree, inner = self.tally(labels)
+        expected = float(((degree / (2.0 * self.total)) ** 2).sum())
+        inside = min(max(float(inner.sum()) / self.total, 1e-9), 1.0 - 0.5 / self.total)
+        return inside / expected, (1.0 - inside) / max(1.0 - expected, 1e-9)
+
+
+class LinkEvidence:
+    """What a network says about groups of its nodes.
+
+    Parameters
+    ----------
+    adjacency : (m, m) sparse array
+        Symmetric weights, zero diagonal; of a directed network the sum of the two directions.
+
+    Notes
+    -----
+    With K_r, m_r, n_r the degree sum, inner edges and nodes of group r, E edges, N nodes, B groups,
+    ``x = sum m_r / E``, ``e_r = (K_r / 2E)^2`` and ``e = sum e_r``, a grouping saves
+
+    ``max(U, R) - ln(E + 1) - ln 2 - [ln N + ln C(N - 1, B - 1) + ln N! - sum ln n_r!]`` nats, where
+
+    ``U = E KL(x || e)`` has one rate of links inside groups, and
+    ``R = sum m_r ln(m_r / E e_r) + E_out ln(E_out / (E (1 - e))) - ln C(E_in + B - 1, B - 1)`` one for each group.
+
+    The bracket is what it takes to tell who is in which group. Where groups are too weak to tell node by node, the
+    same model averaged over all groupings is asked instead: see `biconsensus.significance._propagation`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> clique = np.ones((9, 9)) - np.eye(9)
+    >>> evidence = LinkEvidence(csr_array(np.kron(np.eye(3), clique)))
+    >>> groups = np.repeat([0, 1, 2], 9)
+    >>> round(evidence.of_grouping(groups)), evidence.of_grouping(np.zeros(27, dtype=int))
+    (78, 0.0)
+    >>> evidence.of_grouping(np.arange(27) % 3) < 0
+    True
+    >>> evidence.of_groups(groups).round(1).tolist()
+    [-4.9, -4.9, -4.9]
+    """
+
+    kind = "links"
+
+    def __init__(self, adjacency: csr_array) -> None:
+        self.links = Links(adjacency)
+        self._averaged: dict[bytes, float] = {}
+
+    def of_grouping(self, labels: IntArray) -> float:
+        """Nats that a grouping saves over one group; left-over nodes count with the group they have most links to."""
+        groups = compact(self.place(labels))
+        averaged = self._averaged.get(in_order(groups).tobytes(), -np.inf)
+        return max(description_gain(self.links, groups), averaged)
+
+    def of_groups(self, labels: IntArray) -> FloatArray:
+        """(T,) base-10 logarithm of the number of sets of the same size expected to hold as many links by chance.
+
+        An upper bound: ``N C(N, n_r) P[Bin(E, e_r) >= m_r]``, the tail by Chernoff's inequality. It asks for each group
+        by itself; weak groups can be certain together and not one by one.
+        """
+        n_groups = int(labels.max(initial=-1)) + 1
+        if n_groups == 0 or self.links.total == 0:
+            return np.zeros(n_groups)
+        apart = np.where(labels >= 0, labels, n_groups)
+        number, degree, inner = (values[:n_groups] for values in self.links.tally(apart))
+        expected = np.maximum((degree / (2.0 * self.links.total)) ** 2, TINY)
+        tail = one_rate(inner, expected, self.links.total)
+        count = np.log(max(self.links.n_linked, 1)) + log_choose(self.links.n_linked, number)
+        return np.asarray((count - tail) / LN_10)
+
+    def place(self, labels: IntArray) -> IntArray:
+        """The same groups with every node that has an edge in one: see `place_with_neighbours`."""
+        return place_with_neighbours(self.links.adjacency, labels)
+
+    def propose(
+        self, groupings: Sequence[IntArray], seed: int, together: Iterable[Sequence[int]] | None = None
+    ) -> list[IntArray]:
+        """Groupings that explain the network better than those at hand, for the pool.
+
+        Parameters
+        ----------
+        groupings : sequence of (m,) int arrays
+            Base results.
+        seed : int
+            Decides the order in which nodes are moved.
+        together : iterable of sequences of int, optional
+            Nodes that must share a group.
+
+        Returns
+        -------
+        list of (m,) int arrays
+            The best of them refined by moves of nodes and merges of groups and, where nodes stay uncertain, what
+            belief propagation finds; -1 for nodes without an edge. What the latter is worth, averaged over all
+            groupings, is remembered for `of_grouping`.
+        """
+        from biconsensus.significance._propagation import propagate
+        from biconsensus.significance._refinement import best_refined, node_certainty
+
+        if self.links.n_linked < 3 or self.links.total <= 0:
+            return []
+        rng = np.random.default_rng(seed)
+        found = best_refined(self.links, [compact(self.place(labels)) for labels in groupings], rng)
+        best = found[0] if found else np.zeros(self.links.n_nodes, np.int64)
+        clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
+        if not clear:
+            for labels, nats in propagate(self.links, list(map(list, together or ()))):
+                found.append(labels)
+                self._averaged[in_order(labels).tobytes()] = nats
+        return [np.where(self.links.linked, labels, -1) for labels in found if labels.max() > 0]
+
+
+CLEAR = 0.97
+"""Mean probability of the nodes' own groups, given the others, from which averaging over groupings is spared. It changes
+the time, not the answer: above it, propagation moved the ARI by less than .01 (benchmarks/tuning/links.py)."""
+
+
+def description_gain(links: Links, labels: IntArray) -> float:
+    """Nats saved by a grouping (labels from 0, none missing) over one group, as in `LinkEvidence`."""
+    number, degree, inner = links.tally(labels)
+    kept = number > 0
+    number, degree, inner = number[kept], degree[kept], inner[kept]
+    n_groups = number.size
+    if n_groups < 2:
+        return 0.0
+    expected = (degree / (2.0 * links.total)) ** 2
+    inside, chance = float(inner.sum()), float(expected.sum())
+    outside = max(links.total - inside, 0.0)
+    one = float(one_rate(inside, chance, links.total))
+    own = float(xlogy(inner, np.maximum(inner, TINY) / (links.total * expected)).sum())
+    own += float(xlogy(outside, max(outside, TINY) / (links.total * (1.0 - chance))))
+    own -= float(log_choose(inside + n_groups - 1, n_groups - 1))
+    return max(one, own) - float(np.log(links.total + 1)) - float(np.log(2.0)) - groups_cost(number)
+
+
+def one_rate(inside: FloatArray | float, expected: FloatArray | float, total: float) -> FloatArray:
+    """E KL(x || e) where the share inside, x, is above the share expected, e; 0 elsewhere."""
+    x = np.minimum(np.asarray(inside) / total, 1.0)
+    rest, chance = np.maximum(1.0 - x, TINY), np.maximum(1.0 - np.asarray(expected), TINY)
+    gain = total * (xlogy(x, np.maximum(x, TINY) / expected) + xlogy(1.0 - x, rest / chance))
+    return np.where(x > expected, gain, 0.0)
+
+
+def groups_cost(number: FloatArray) -> float:
+    """Nats that tell the number of groups, their sizes and their members."""
+    n, b = float(number.sum()), number.size
+    return float(np.log(n) + log_choose(n - 1, b - 1) + gammaln(n + 1) - gammaln(number + 1).sum())
+
+
+def log_choose(n: FloatArray | float, k: FloatArray | float) -> FloatArray:
+    """Logarithm of the binomial coefficient."""
+    return np.asarray(gammaln(np.asarray(n) + 1.0) - gammaln(np.asarray(k) + 1.0) - gammaln(np.asarray(n) - k + 1.0))
+
+
+def compact(labels: IntArray) -> IntArray:
+    """Labels from 0 without gaps; -1, which only nodes without an edge have left, joins the first group."""
+    return np.asarray(np.unique(np.maximum(labels, 0), return_inverse=True)[1], dtype=np.int64).ravel()
+
+
+def in_order(labels: IntArray) -> IntArray:
+    """Labels numbered by first appearance, so that equal groupings are equal arrays."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse.ravel()]
+
+
+def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
+    """Give each left-over node to the group that it has the heaviest links to, nearest nodes first.
+
+    Parameters
+    ----------
+    adjacency : (m, m) sparse array
+        The network.
+    labels : (m,) int array
+        Groups, -1 for left-overs.
+
+    Returns
+    -------
+    (m,) int array
+        The same, with every node placed that has an edge; ties go to the smaller label, and nodes from which no path
+        leads to a group to the largest group. Nodes without an edge stay -1, and so do all where there is no group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> path = csr_array(np.diag([1.0, 1.0, 1.0], 1) + np.diag([1.0, 1.0, 1.0], -1))
+    >>> place_with_neighbours(path, np.array([0, 0, -1, -1])).tolist()
+    [0, 0, 0, 0]
+    """
+    placed = np.array(labels, dtype=np.int64)
+    linked = np.diff(adjacency.indptr) > 0
+    if (placed >= 0).sum() == 0:
+        return placed
+    while (left := np.flatnonzero((placed < 0) & linked)).size:
+        votes = links_to_groups(adjacency, placed, left)
+        reached = np.flatnonzero(np.diff(votes.indptr) > 0)
+        if reached.size == 0:
+            placed[left] = np.bincount(placed[placed >= 0]).argmax()
+            break
+        placed[left[reached]] = [_heaviest(votes, int(row)) for row in reached]
+    return placed
+
+
+def links_to_groups(adjacency: csr_array, labels: IntArray, nodes: IntArray) -> csr_array:
+    """(nodes, groups) weight of the links of some nodes into each group."""
+    inside = np.flatnonzero(labels >= 0)
+    shape = (labels.size, int(labels.max(initial=-1)) + 1)
+    groups = csr_array((np.ones(inside.size), (inside, labels[inside])), shape=shape)
+    votes = csr_array(adjacency[nodes] @ groups)
+    votes.sort_indices()
+    return votes
+
+
+def _heaviest(votes: csr_array, row: int) -> int:
+    """Column of the first largest entry of a row."""
+    span = slice(votes.indptr[row], votes.indptr[row + 1])
+    return int(votes.indices[span][votes.data[span].argmax()])

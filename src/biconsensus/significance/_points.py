@@ -1,0 +1,447 @@
+"""Evidence from points: is the border between two groups a real one, or could one cloud have been cut there?
+
+Two tests, for what the data can show. In up to three dimensions a density can be estimated, and groups of any shape are
+told apart by the *valley of density* between them. In more dimensions it cannot; there two neighbouring groups are
+projected on the direction that separates them best, found on other points than those that are projected, and the valley
+is looked for in that one dimension. The page on meaning has the pictures, the calibration and what was tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.neighbors import NearestNeighbors
+
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+LANDMARKS = 10_000
+"""Points that are looked at; a random part of larger data, so that the cost of the evidence is bounded."""
+DENSITIES = (10, 20)
+"""Neighbours of the two density estimates whose evidence is averaged: the noise of few against the blur of many."""
+TOUCH = 10
+"""Groups touch along pairs that are among each other's first ten neighbours (benchmarks/tuning/points.py)."""
+DIMENSION_NEIGHBOURS = 25
+"""Neighbours from which the intrinsic dimension is estimated."""
+PEAK = 0.9
+"""The peak of a group is this quantile of its log densities: a maximum would be the luckiest point."""
+SMALLEST = 10
+"""Groups of fewer points have no density of their own: they may cost evidence, never bring any."""
+CAP = 6.0
+"""Evidence of one border at most, in standard errors: beyond that, more does not make it more real."""
+DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
+"""Intrinsic dimensions, and the depth in standard errors that valleys inside one cloud hardly reach there.
+
+Valleys of pure noise are deepest on curves (few paths lead around them); benchmarks/tuning/points.py prints the table.
+"""
+VISIBLE = 3
+"""Columns up to which density valleys are looked for; beyond, valleys on discriminant directions."""
+FOLDS = 4
+"""Parts of the points; a direction is fitted on all parts but the one that is projected on it."""
+COMPONENTS = 30
+"""Principal components in which directions are looked for where there are more columns."""
+GRID = 81
+"""Places on a direction where the density is estimated."""
+NEAR_LINKS, NEAR_CENTRES = 3, 2
+"""Neighbours of a group that are tested: those with the most neighbour links and those with the nearest centres."""
+LEVEL_ON_DIRECTION = 1.5
+"""Depth in standard errors that valleys on a direction through one cloud hardly reach (benchmarks/tuning/points.py)."""
+SHALLOW = 0.75
+"""A valley with this share of the lower peak is none: other groups take points between two parts of one cloud."""
+
+
+class PointEvidence:
+    """What the points say about groupings of them.
+
+    Parameters
+    ----------
+    X : (m, d) array
+        The points, features in units that can be compared.
+    random_state : int
+        Draws the folds, and the landmarks where there are many points.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(0, 1, (100, 2)), rng.normal(6, 1, (100, 2))])
+    >>> evidence = PointEvidence(X)
+    >>> two, four = np.repeat([0, 1], 100), np.repeat([0, 1, 2, 3], 50)
+    >>> evidence.of_grouping(two) > 0 > evidence.of_grouping(four)
+    True
+    >>> bool((evidence.of_groups(two) < -3).all())
+    True
+    """
+
+    kind = "points"
+
+    def __init__(self, X: FloatArray, random_state: int = 0) -> None:
+        points = np.asarray(X, dtype=np.float64)
+        rng = np.random.default_rng(random_state)
+        m = len(points)
+        self._all = points
+        self._drawn = np.sort(rng.choice(m, LANDMARKS, replace=False)) if m > LANDMARKS else np.arange(m)
+        self._points = points[self._drawn]
+        n_neighbours = min(DIMENSION_NEIGHBOURS, len(self._points) - 1)
+        self._speaks = n_neighbours >= 2 and bool(np.ptp(points, axis=0).any())
+        if not self._speaks:
+            return
+        found = NearestNeighbors(n_neighbors=n_neighbours + 1).fit(self._points).kneighbors(self._points)
+        self._distances, self._neighbours = _without_self(*found)
+        self._dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
+        self._borders: _Borders = (
+            _DensityValleys(self._distances, self._neighbours, self._dimension)
+            if points.shape[1] <= VISIBLE
+            else _ProjectedValleys(self._points, self._neighbours, rng)
+        )
+
+    def of_grouping(self, labels: IntArray) -> float:
+        """Evidence for a grouping of all points.
+
+        Parameters
+        ----------
+        labels : (m,) int array
+            Groups; points in none (-1) count with the group of their nearest neighbour that is in one.
+
+        Returns
+        -------
+        float
+            Sum over the borders of a spanning tree of the groups of depth less level: real borders gain, false ones
+            cost. 0 for one group.
+        """
+        groups, n_groups = self._groups(labels)
+        if n_groups < 2:
+            return 0.0
+        return sum(float(gain.sum()) for gain, _ in self._borders.of(groups, n_groups)) / self._borders.n_views
+
+    def of_groups(self, labels: IntArray) -> FloatArray:
+        """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
+
+        Parameters
+        ----------
+        labels : (m,) int array
+            Groups from 0, -1 for none.
+
+        Returns
+        -------
+        (T,) array
+            Base-10 logarithms of p-values; 0 (no evidence) for a group without neighbours.
+        """
+        total = int(np.max(labels, initial=-1)) + 1
+        groups, n_groups = self._groups(labels)
+        if n_groups < 2:
+            return np.zeros(total)
+        shallowest = np.full(n_groups, np.inf)
+        for gain, sides in self._borders.of(groups, n_groups):
+            for side in sides.T:
+                np.minimum.at(shallowest, side, gain)
+        # the level is the 95% point of the null, 1.64 standard errors above its middle
+        chance = norm.logsf(shallowest + norm.isf(0.05)) / np.log(10.0)
+        present = np.unique(labels[self._drawn][labels[self._drawn] >= 0])
+        result = np.zeros(total)
+        result[present] = np.minimum(chance[: present.size], 0.0)
+        return result
+
+    def place(self, labels: IntArray) -> IntArray:
+        """The same grouping with every point that is in no group in that of its nearest neighbour.
+
+        Parameters
+        ----------
+        labels : (m,) int array
+            Groups, -1 for none.
+
+        Returns
+        -------
+        (m,) int array
+        """
+        inside = labels >= 0
+        if inside.all() or not inside.any():
+            return labels
+        return _filled(self._all, labels, inside)
+
+    def _groups(self, labels: IntArray) -> tuple[IntArray, int]:
+        """Consecutive groups of the landmarks, all of them in one, and how many there are."""
+        if not self._speaks:
+            return np.zeros(0, np.int64), 0
+        seen = labels[self._drawn]
+        inside = seen >= 0
+        if not inside.any():
+            return seen, 0
+        if not inside.all():
+            seen = _filled(self._points, seen, inside)
+        groups, codes = np.unique(seen, return_inverse=True)
+        return codes.ravel(), groups.size
+
+
+class _Borders:
+    """A test of borders between groups."""
+
+    n_views = 1
+    """Estimates whose evidence is averaged."""
+
+    def of(self, labels: IntArray, n_groups: int) -> list[tuple[FloatArray, IntArray]]:
+        """For each view: (T - 1,) depth less level of the borders of a spanning tree, and (T - 1, 2) their groups."""
+        raise NotImplementedError
+
+
+class _DensityValleys(_Borders):
+    """Valleys of the density itself: groups are merged over the highest saddle first."""
+
+    n_views = len(DENSITIES)
+
+    def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
+        self._views: list[tuple[FloatArray, float]] = []
+        for wanted in DENSITIES:
+            k = min(wanted, distances.shape[1])
+            # the standard error of a log density from k neighbours is 1 / sqrt(k), that of a difference sqrt(2 / k)
+            self._views.append((-dimension * np.log(distances[:, k - 1]), float(np.sqrt(k / 2))))
+        self._sources, self._targets = _mutual_pairs(neighbours)
+        self._level = float(np.interp(dimension, *DEEPEST_NULL))
+
+    def of(self, labels: IntArray, n_groups: int) -> list[tuple[FloatArray, IntArray]]:
+        """Borders by either density."""
+        return [self._merged(labels, n_groups, *view) for view in self._views]
+
+    def _merged(
+        self, labels: IntArray, n_groups: int, density: FloatArray, scale: float
+    ) -> tuple[FloatArray, IntArray]:
+        """Merge groups over the highest saddle first; each merge has the depth of the lower peak over the saddle."""
+        sizes = np.bincount(labels, minlength=n_groups)
+        order = np.lexsort((density, labels))
+        first = np.cumsum(sizes) - sizes
+        peaks = density[order[first + np.floor(PEAK * (sizes - 1)).astype(np.int64)]]
+        one, other = labels[self._sources], labels[self._targets]
+        crossing = np.flatnonzero(one != other)
+        pairs = np.minimum(one, other)[crossing] * n_groups + np.maximum(one, other)[crossing]
+        pairs, which = np.unique(pairs, return_inverse=True)
+        saddles = np.full(pairs.size, -np.inf)
+        ends = np.minimum(density[self._sources], density[self._targets])[crossing]
+        np.maximum.at(saddles, which, ends)
+        parents, gains, sides = _Forest(n_groups), [], []
+        for t in np.argsort(-saddles, kind="stable"):
+            pair = divmod(int(pairs[t]), n_groups)
+            high, low = sorted((parents.root(g) for g in pair), key=lambda g: -peaks[g])
+            if high == low:
+                continue
+            depth = float(np.clip((peaks[low] - saddles[t]) * scale, -CAP, CAP)) - self._level
+            gains.append(min(depth, 0.0) if sizes[low] < SMALLEST else depth)
+            sides.append(pair)
+            parents.join(low, high)
+            sizes[high] += sizes[low]
+        # groups that do not touch at all are as far apart as can be
+        apart = sorted((g for g in range(n_groups) if parents.root(g) == g), key=lambda g: -sizes[g])
+        for g in apart[1:]:
+            gains.append(-self._level if sizes[g] < SMALLEST else CAP - self._level)
+            sides.append((apart[0], g))
+        return np.array(gains), np.array(sides, dtype=np.int64).reshape(-1, 2)
+
+
+class _ProjectedValleys(_Borders):
+    """Valleys between pairs of neighbouring groups on a direction that was fitted on other points."""
+
+    def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
+        centred = points - points.mean(axis=0)
+        if points.shape[1] > COMPONENTS:
+            _, vectors = np.linalg.eigh(centred.T @ centred)
+            centred = centred @ vectors[:, -COMPONENTS:]
+        self._points = centred
+        self._folds = rng.permutation(len(points)) % FOLDS
+        k = min(TOUCH, neighbours.shape[1])
+        self._sources = np.repeat(np.arange(len(points)), k)
+        self._targets = neighbours[:, :k].ravel()
+        self._known: dict[tuple[bytes, bytes], float] = {}
+
+    def of(self, labels: IntArray, n_groups: int) -> list[tuple[FloatArray, IntArray]]:
+        """Borders of the spanning tree with the shallowest valleys."""
+        sizes = np.bincount(labels, minlength=n_groups)
+        members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+        centres = np.array([self._points[own].mean(axis=0) for own in members])
+        pairs = self._neighbouring(labels, n_groups, sizes, centres)
+        names = [own.tobytes() for own in members]
+        moments: _Moments | None = None
+        depths = np.empty(len(pairs))
+        for t, (g, h) in enumerate(pairs):
+            key = (names[g], names[h]) if names[g] < names[h] else (names[h], names[g])
+            if key not in self._known:
+                moments = moments or _Moments(self._points, self._folds, members)
+                self._known[key] = self._depth(moments, members, g, h)
+            depths[t] = self._known[key]
+        forest, gains, sides = _Forest(n_groups), [], []
+        for t in np.argsort(depths, kind="stable"):
+            g, h = pairs[t]
+            if forest.root(g) != forest.root(h):
+                forest.join(forest.root(g), forest.root(h))
+                gain = depths[t] - LEVEL_ON_DIRECTION
+                gains.append(min(gain, 0.0) if min(sizes[g], sizes[h]) < SMALLEST else gain)
+                sides.append((g, h))
+        return [(np.array(gains), np.array(sides, dtype=np.int64).reshape(-1, 2))]
+
+    def _neighbouring(
+        self, labels: IntArray, n_groups: int, sizes: IntArray, centres: FloatArray
+    ) -> list[tuple[int, int]]:
+        """Pairs of groups to test; they connect all groups."""
+        links = np.zeros((n_groups, n_groups))
+        np.add.at(links, (labels[self._sources], labels[self._targets]), 1.0)
+        links += links.T
+        np.fill_diagonal(links, 0.0)
+        squares = (centres**2).sum(axis=1)
+        distances = squares[:, None] + squares - 2 * centres @ centres.T
+        np.fill_diagonal(distances, np.inf)
+        found = set()
+        for g in range(n_groups):
+            linked = [h for h in np.argsort(-links[g] / sizes, kind="stable")[:NEAR_LINKS] if links[g, h] > 0]
+            close = [h for h in np.argsort(distances[g], kind="stable")[:NEAR_CENTRES] if h != g]
+            found |= {(min(g, int(h)), max(g, int(h))) for h in linked + close}
+        forest = _Forest(n_groups)
+        for g, h in found:
+            forest.join(forest.root(g), forest.root(h))
+        # parts that no pair connects are joined by their nearest centres
+        while True:
+            part = np.array([forest.root(g) for g in range(n_groups)])
+            if (part == part[0]).all():
+                return sorted(found)
+            between = np.where(part[:, None] != part, distances, np.inf)
+            g, h = np.unravel_index(int(between.argmin()), between.shape)
+            found.add((min(int(g), int(h)), max(int(g), int(h))))
+            forest.join(forest.root(int(g)), forest.root(int(h)))
+
+    def _depth(self, moments: _Moments, members: Sequence[IntArray], g: int, h: int) -> float:
+        """Depth of the valley between two groups in standard errors."""
+        directions = moments.directions(g, h)
+        if directions is None:
+            return 0.0
+        weights, middles = directions
+        one, other = (
+            np.einsum("ij,ij->i", self._points[own], weights[self._folds[own]]) - middles[self._folds[own]]
+            for own in (members[g], members[h])
+        )
+        return _valley_depth(one, other)
+
+
+class _Moments:
+    """Sums and products of the points of every group in every fold, from which any pair is fitted at once."""
+
+    def __init__(self, points: FloatArray, folds: IntArray, members: Sequence[IntArray]) -> None:
+        d = points.shape[1]
+        shape = len(members), FOLDS
+        self.n, self.sums, self.products = np.zeros(shape), np.zeros((*shape, d)), np.zeros((*shape, d, d))
+        for g, own in enumerate(members):
+            for fold in range(FOLDS):
+                part = points[own[folds[own] == fold]]
+                self.n[g, fold], self.sums[g, fold] = len(part), part.sum(axis=0)
+                self.products[g, fold] = part.T @ part
+
+    def directions(self, g: int, h: int) -> tuple[FloatArray, FloatArray] | None:
+        """(F, d) discriminants of two groups from all folds but one, and (F,) their midpoints; None: too few points."""
+        (n_g, mean_g, spread_g), (n_h, mean_h, spread_h) = self._without_fold(g), self._without_fold(h)
+        if min(n_g.min(), n_h.min()) < 2:
+            return None
+        d, n = mean_g.shape[1], n_g + n_h
+        pooled = (spread_g + spread_h) / np.maximum(n - 2, 1)[:, None, None]
+        trace, square = np.trace(pooled, axis1=1, axis2=2), (pooled**2).sum(axis=(1, 2))
+        # the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010)
+        above = (1 - 2 / d) * square + trace**2
+        shrunk = np.clip(above / np.maximum((n - 1) * (square - trace**2 / d), 1e-300), 0.0, 1.0)
+        ridge = (shrunk + 1e-6) * trace / d + 1e-300
+        pooled = (1 - shrunk)[:, None, None] * pooled + ridge[:, None, None] * np.eye(d)
+        weights = np.linalg.solve(pooled, (mean_h - mean_g)[:, :, None])[:, :, 0]
+        weights /= np.sqrt(np.einsum("fi,fij,fj->f", weights, pooled, weights))[:, None] + 1e-300
+        return weights, np.einsum("fi,fi->f", weights, (mean_g + mean_h) / 2)
+
+    def _without_fold(self, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(F,) number, (F, d) mean and (F, d, d) scatter of the points of a group outside each fold."""
+        n = self.n[g].sum() - self.n[g]
+        mean = (self.sums[g].sum(axis=0) - self.sums[g]) / np.maximum(n, 1)[:, None]
+        scatter = self.products[g].sum(axis=0) - self.products[g]
+        return n, mean, scatter - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
+
+
+def _valley_depth(one: FloatArray, other: FloatArray) -> float:
+    """Lower peak against the valley between two groups on a line, roots of counts, in standard errors."""
+    low, high = float(np.median(one)), float(np.median(other))
+    if high <= low:
+        return 0.0
+    width = high - low
+    spread = min(_robust_spread(one), _robust_spread(other))
+    start, step = low - 0.75 * width, 2.5 * width / (GRID - 1)
+    # Silverman's rule for the smaller group
+    bandwidth = max(1.06 * spread * min(one.size, other.size) ** -0.2, step / 2)
+    counts = [_histogram(part, start, step) for part in (one, other)]
+    offsets = (np.arange(GRID)[:, None] - np.arange(GRID)) * step / bandwidth
+    # sqrt(2) makes it the number of points in the window that the kernel amounts to
+    density = np.sqrt(2.0) * np.exp(-0.5 * offsets**2) @ (counts[0] + counts[1])
+    places = start + step * np.arange(GRID)
+    inner = np.flatnonzero((places >= low) & (places <= high))
+    wrong = (1 - np.cumsum(counts[0]) / one.size + np.cumsum(counts[1]) / other.size)[inner]
+    border = float(places[inner[wrong <= wrong.min() + 1e-12]].mean())
+    near = np.flatnonzero(np.abs(places - border) <= 0.25 * width)
+    valley = int(near[density[near].argmin()])
+    peak = min(float(density[: valley + 1].max()), float(density[valley:].max()))
+    # a root of a count has a standard error of 1 / 2, a difference of two of them 1 / sqrt(2)
+    return float(np.clip(np.sqrt(2.0) * (np.sqrt(SHALLOW * peak) - np.sqrt(density[valley])), -CAP, CAP))
+
+
+def _histogram(values: FloatArray, start: float, step: float) -> FloatArray:
+    """(GRID,) counts; what lies outside counts at the ends."""
+    place = np.clip(np.round((values - start) / step), 0, GRID - 1).astype(np.int64)
+    counts: FloatArray = np.bincount(place, minlength=GRID).astype(np.float64)
+    return counts
+
+
+def _robust_spread(values: FloatArray) -> float:
+    """Standard deviation, or that of a normal law with the same quartiles where it is smaller."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return min(float(values.std()), float(high - low) / 1.349 + 1e-12)
+
+
+class _Forest:
+    """Groups that are being joined."""
+
+    def __init__(self, n: int) -> None:
+        self._parents = list(range(n))
+
+    def root(self, g: int) -> int:
+        """The group that stands for all that g is joined with."""
+        while self._parents[g] != g:
+            self._parents[g] = self._parents[self._parents[g]]
+            g = self._parents[g]
+        return g
+
+    def join(self, low: int, high: int) -> None:
+        """Let one root stand for another."""
+        self._parents[low] = high
+
+
+def _without_self(distances: FloatArray, neighbours: IntArray) -> tuple[FloatArray, IntArray]:
+    """Drop the point itself, first or wherever copies of it put it; no distance is zero."""
+    own: BoolArray = neighbours == np.arange(len(neighbours))[:, None]
+    own[~own.any(axis=1), -1] = True
+    kept = ~own
+    shape = len(neighbours), neighbours.shape[1] - 1
+    found = distances[kept].reshape(shape)
+    positive = found[found > 0]
+    # copies of a point have no density; they count as dense as the densest place that can be measured
+    floor = float(positive.min()) if positive.size else 1.0
+    return np.maximum(found, floor), neighbours[kept].reshape(shape)
+
+
+def _intrinsic_dimension(distances: FloatArray) -> float:
+    """Estimate of Levina and Bickel (2005), averaged over the points."""
+    logs = np.log(distances[:, -1:] / distances[:, :-1]).mean(axis=1)
+    return float(np.mean(1.0 / np.maximum(logs, 1e-3)))
+
+
+def _mutual_pairs(neighbours: IntArray) -> tuple[IntArray, IntArray]:
+    """Pairs that are among each other's first neighbours: links from sparse to dense places are not followed."""
+    m, k = len(neighbours), min(TOUCH, neighbours.shape[1])
+    sources, targets = np.repeat(np.arange(m), k), neighbours[:, :k].ravel()
+    kept = np.isin(sources * m + targets, targets * m + sources) & (sources < targets)
+    return sources[kept], targets[kept]
+
+
+def _filled(points: FloatArray, labels: IntArray, inside: BoolArray) -> IntArray:
+    """Labels with every point in no group in that of its nearest point in one."""
+    found = labels.copy()
+    nearest = NearestNeighbors(n_neighbors=1).fit(points[inside])
+    found[~inside] = labels[inside][nearest.kneighbors(points[~inside], return_distance=False)[:, 0]]
+    return found

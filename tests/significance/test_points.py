@@ -1,0 +1,119 @@
+"""Evidence from points: true borders gain, false ones cost, one cloud stays one, and the words for it are certificates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from biconsensus.significance import _points
+from biconsensus.significance._points import PointEvidence
+
+
+def blobs(n_groups: int, d: int, each: int = 80, apart: float = 8.0, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    centres = apart * np.eye(max(n_groups, d))[:n_groups, :d] if n_groups <= d else None
+    if centres is None:
+        angle = 2 * np.pi * np.arange(n_groups) / n_groups
+        centres = apart * n_groups / 4 * np.c_[np.cos(angle), np.sin(angle), np.zeros((n_groups, d - 2))]
+    labels = np.repeat(np.arange(n_groups), each)
+    return centres[labels] + rng.normal(size=(labels.size, d)), labels
+
+
+@pytest.mark.parametrize("d", [2, 3, 6, 12, 40])
+def test_the_true_grouping_beats_coarser_and_finer_ones_in_any_dimension(d):
+    X, truth = blobs(5, d)
+    evidence = PointEvidence(X)
+    halved = 2 * truth + (np.arange(truth.size) % 80 >= 40)
+    split = np.where(truth == 0, np.where(X[:, 0] > np.median(X[truth == 0, 0]), 5, 0), truth)
+    coarse = np.where(truth == 4, 3, truth)
+    right = evidence.of_grouping(truth)
+    assert right > 0
+    assert right > max(evidence.of_grouping(other) for other in (halved, split, coarse))
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 10, 20])
+@pytest.mark.parametrize("law", ["normal", "random"])
+def test_cells_of_one_cloud_have_no_evidence(d, law):
+    X = getattr(np.random.default_rng(d), law)(size=(600, d))
+    evidence = PointEvidence(X)
+    for k in (3, 8, 20):
+        labels = KMeans(k, n_init=1, random_state=0).fit_predict(X)
+        assert evidence.of_grouping(labels) < 0
+
+
+def test_shapes_that_no_plane_separates_are_told_apart():
+    rng = np.random.default_rng(1)
+    angle = rng.uniform(0, 2 * np.pi, 600)
+    radius = np.repeat([1.0, 4.0], 300)
+    X = np.c_[radius * np.cos(angle), radius * np.sin(angle)] + rng.normal(0, 0.15, (600, 2))
+    rings, halves = np.repeat([0, 1], 300), (X[:, 0] > 0).astype(np.int64)
+    evidence = PointEvidence(X)
+    assert evidence.of_grouping(rings) > 0 > evidence.of_grouping(halves)
+
+
+def test_one_group_is_the_zero_of_the_scale():
+    X, truth = blobs(2, 2)
+    evidence = PointEvidence(X)
+    assert evidence.of_grouping(np.zeros_like(truth)) == 0.0
+    assert evidence.of_grouping(np.full_like(truth, -1)) == 0.0
+    assert evidence.of_groups(np.zeros_like(truth)).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("d", [2, 8])
+def test_names_of_groups_and_order_of_groups_do_not_matter(d):
+    X, truth = blobs(4, d)
+    evidence = PointEvidence(X)
+    renamed = np.array([7, 3, 9, 0])[truth]
+    assert evidence.of_grouping(renamed) == pytest.approx(evidence.of_grouping(truth))
+    assert evidence.of_groups(renamed)[[7, 3, 9, 0]] == pytest.approx(evidence.of_groups(truth))
+
+
+@pytest.mark.parametrize("d", [2, 8])
+def test_a_certificate_tells_a_real_group_from_half_of_one(d):
+    X, truth = blobs(3, d, each=150)
+    half = np.where((truth == 0) & (X[:, 0] > np.median(X[truth == 0, 0])), 3, truth)
+    chance = PointEvidence(X).of_groups(half)
+    assert (chance[[1, 2]] < -2).all()
+    assert (chance[[0, 3]] > -1.31).all()
+
+
+def test_points_in_no_group_take_the_group_of_their_nearest_neighbour():
+    X, truth = blobs(3, 2)
+    labels = truth.copy()
+    labels[::7] = -1
+    evidence = PointEvidence(X)
+    assert np.array_equal(evidence.place(labels), truth)
+    assert evidence.of_grouping(labels) == pytest.approx(evidence.of_grouping(truth))
+    assert np.array_equal(evidence.place(np.full_like(truth, -1)), np.full_like(truth, -1))
+
+
+def test_small_groups_never_gain():
+    X, truth = blobs(2, 2)
+    X[:5] += 100
+    labels = truth.copy()
+    labels[:5] = 2
+    evidence = PointEvidence(X)
+    assert evidence.of_grouping(labels) <= evidence.of_grouping(truth) + _points.CAP
+
+
+def test_points_that_are_all_the_same_say_nothing():
+    labels = np.repeat([0, 1], 10)
+    evidence = PointEvidence(np.ones((20, 3)))
+    assert evidence.of_grouping(labels) == 0.0
+    assert evidence.of_groups(labels).tolist() == [0.0, 0.0]
+
+
+def test_copies_of_points_do_not_make_peaks():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(400, 2)), 0)
+    labels = KMeans(4, n_init=1, random_state=0).fit_predict(X)
+    assert np.isfinite(PointEvidence(X).of_grouping(labels))
+
+
+def test_large_data_is_judged_by_landmarks(monkeypatch):
+    monkeypatch.setattr(_points, "LANDMARKS", 200)
+    X, truth = blobs(3, 2, each=500)
+    evidence = PointEvidence(X)
+    assert evidence.of_grouping(truth) > 0
+    assert (evidence.of_groups(truth) < -2).all()

@@ -1,0 +1,85 @@
+"""Sources on landmarks: shapes, exact numbers of clusters, disconnected data, many rows, prediction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from biconsensus.sources import _landmarks
+from biconsensus.sources._landmarks import (
+    DensityBasins,
+    GuardedLinkage,
+    LandmarkSource,
+    NeighbourSpectral,
+    WardCut,
+    guarded_linkage,
+    landmarks_of,
+)
+
+
+def spirals(n: int = 150):
+    rng = np.random.default_rng(0)
+    t = np.sqrt(rng.uniform(0.1, 1, n)) * 3 * np.pi
+    arm = np.c_[t * np.cos(t), t * np.sin(t)]
+    return np.r_[arm, -arm] + rng.normal(0, 0.15, (2 * n, 2)), np.repeat([0, 1], n)
+
+
+@pytest.mark.parametrize("method", [GuardedLinkage(2), NeighbourSpectral(2), DensityBasins(10, 8.0)])
+def test_methods_of_the_neighbour_graph_follow_two_spirals(method):
+    X, truth = spirals()
+    found = LandmarkSource(method, 1000)(X, 0).labels
+    assert adjusted_rand_score(truth, found) > (0.99 if not isinstance(method, DensityBasins) else 0.2)
+
+
+@pytest.mark.parametrize("kind", [WardCut, GuardedLinkage])
+@pytest.mark.parametrize("k", [1, 2, 7, 40])
+def test_trees_are_cut_into_exactly_k_clusters(kind, k):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    assert np.unique(LandmarkSource(kind(k), 1000)(X, 0).labels).size == k
+
+
+def test_the_guard_keeps_an_outlier_from_being_a_cluster_of_its_own():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(0, 1, (60, 2)), rng.normal(9, 1, (60, 2)), [[60.0, 60.0]]]
+    found = LandmarkSource(GuardedLinkage(2), 1000)(X, 0).labels
+    assert sorted(np.bincount(found).tolist()) == [60, 61]
+
+
+def test_the_guarded_linkage_is_single_linkage_while_sizes_are_equal():
+    merges = guarded_linkage(np.array([0, 2, 4, 0, 2]), np.array([1, 3, 5, 2, 4]), 6)
+    assert merges.tolist() == [[0, 1], [2, 3], [4, 5], [0, 2], [0, 4]]
+
+
+def test_a_disconnected_neighbour_graph_still_has_one_tree():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(100 * c, 1, (40, 2)) for c in range(5)])
+    sources, targets = landmarks_of(X, 1000, False).tree
+    assert sources.size == len(X) - 1
+    assert np.unique(LandmarkSource(GuardedLinkage(5), 1000)(X, 0).labels.reshape(5, 40), axis=1).shape == (5, 1)
+
+
+@pytest.mark.parametrize("method", [WardCut(3), GuardedLinkage(3), NeighbourSpectral(3), DensityBasins(10, 2.5)])
+def test_rows_beyond_the_landmarks_follow_the_nearest_one_and_so_do_new_rows(method):
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 200)
+    X = 20.0 * truth[:, None] + rng.normal(size=(600, 2))
+    found = LandmarkSource(method, 150)(X, 0)
+    assert adjusted_rand_score(truth, found.labels) == 1.0
+    assert np.array_equal(found.predictor.predict(X), found.labels)
+
+
+def test_standardised_landmarks_are_kept_once_and_only_a_few_of_them():
+    X = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, 1000.0]
+    marks = landmarks_of(X, 1000, True)
+    assert marks is landmarks_of(X.copy(), 1000, True)
+    assert np.allclose(marks.points.std(axis=0), 1.0)
+    for seed in range(_landmarks.KEPT + 1):
+        landmarks_of(np.random.default_rng(seed).normal(size=(20, 2)), 1000, False)
+    assert len(_landmarks._KNOWN) == _landmarks.KEPT
+
+
+@pytest.mark.parametrize("method", [WardCut(2), GuardedLinkage(2), NeighbourSpectral(2), DensityBasins(10, 1.5)])
+def test_copies_and_few_rows_are_no_trouble(method):
+    assert LandmarkSource(method, 1000)(np.zeros((12, 2)), 0).labels.shape == (12,)
+    assert LandmarkSource(method, 1000)(np.array([[0.0], [1.0], [5.0]]), 0).labels.shape == (3,)
