@@ -16,16 +16,13 @@ from biconsensus.protocols import IntArray
 NONE = -1
 """Code of an element that a source saw and put in no group."""
 UNSEEN = -2
-<<<<<<< HEAD
+"""Code of an element that a source did not see."""
 EXACT = 2**53
 """Whole numbers up to this one are all different as 64-bit floats."""
 LONGEST = 256
 """Longest text, in characters, that is kept in arrays of fixed width: a kilobyte each."""
 IN_NO_GROUP = frozenset({"-1", "-1.0", b"-1", b"-1.0"})
 """Texts that say "in no group", in files and in memory."""
-=======
-"""Code of an element that a source did not see."""
->>>>>>> main
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import importlib.util
 import json
 import os
 import secrets
@@ -191,6 +192,15 @@ def check_ending(path: Path) -> str:
     if ending not in WRITERS:
         raise UnknownNameError.of("ending", path.suffix, WRITERS)
     return ending
+
+
+def check_table_target(path: Path) -> None:
+    """A table of several columns can be written there, by its ending and by what is installed."""
+    ending = check_ending(path)
+    if ending == ".npy":
+        raise InputError(f"{path}: an NPY file holds one column; use .npz, .csv, .tsv, .parquet or .json.")
+    if ending == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingDependencyError.of("pyarrow", "tables")
 
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
