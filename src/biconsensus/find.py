@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus._checks import check_choice, check_count, check_limit, check_quorum
+from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream
@@ -159,6 +159,7 @@ class Search:
         if found.stop == "description_length" and found.n_groups is not None:
             raise InputError("stop='description_length' finds the number of groups; drop it or n_groups.")
         check_limit(found.memory_limit)
+        check_jobs(found.n_jobs)
         return found
 
     def resolved(self, pool: Pool) -> Search:
