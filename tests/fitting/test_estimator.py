@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from biconsensus.fitting._confirm import _fitted, densest_spot
+from biconsensus.fitting._tally import Remainder
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csc_array
 from sklearn.base import clone
@@ -17,12 +19,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import InputError, NoConsensusWarning, UnknownNameError
-from biconsensus.fitting._confirm import _fitted, densest_spot
 from biconsensus.fitting._estimator import propose_threshold
 from biconsensus.fitting._hypotheses import Screened, Trial, propose, screen
 from biconsensus.fitting._refit import Fit
 from biconsensus.fitting._rounds import _looked_at
-from biconsensus.fitting._tally import Remainder
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._background import Background

@@ -90,10 +90,18 @@ class ModelSearch:
             for j, other in enumerate(self.found):
                 if j != t:
                     beside |= other.family.residuals(other.fit.params[None], chance.points)[:, 0] <= structures.bands[j]
-            test = self._test(one.family, np.flatnonzero(~others), self._planned[one.family.name], chance.outside(beside), one.fit.threshold)
+            test = self._test(
+                one.family,
+                np.flatnonzero(~others),
+                self._planned[one.family.name],
+                chance.outside(beside),
+                one.fit.threshold,
+            )
             hits = structures.residuals[~others, t][:, None] <= test.thresholds
             held = test.held(hits, None)
-            p = test.chance.probability(test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds)
+            p = test.chance.probability(
+                test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds
+            )
             value = float(test.log_nfa(held, p, test.chance.size).min())
             if not value < worst:
                 worst, index = value, t

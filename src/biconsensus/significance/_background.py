@@ -28,7 +28,9 @@ def bounding_box(data: FloatArray) -> FloatArray:
     return np.stack([np.where(flat, low - longest / 2, low), np.where(flat, high + longest / 2, high)])
 
 
-def smoothed(data: FloatArray, n: int, threshold: float, rng: np.random.Generator, width: int | None = None) -> FloatArray:
+def smoothed(
+    data: FloatArray, n: int, threshold: float, rng: np.random.Generator, width: int | None = None
+) -> FloatArray:
     """(n, d) points with the local density of the data, blurred over a width that hides thin structures.
 
     Each is an element moved by a Gaussian step as wide as the distance to its farthest neighbour, at least two thresholds:
