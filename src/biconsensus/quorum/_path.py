@@ -281,7 +281,7 @@ class QuorumPath:
             import pandas as pd
         except ImportError as error:
             raise MissingDependencyError.of("pandas", "tables") from error
-        alive = self.lifetimes()
+        alive, (elements, sources) = self.lifetimes(), self.condensed.units
         lines: list[dict[str, Any]] = []
         for k, point in enumerate(self.points):
             coarser = self.points[k + 1].row_labels if k + 1 < len(self.points) else np.full(point.row_labels.size, -1)
@@ -291,8 +291,8 @@ class QuorumPath:
                     {
                         "quorum": float(point.quorum),
                         "group": t,
-                        "n_elements": self.problem.n_elements(block.rows),
-                        "gain": block.gain,
+                        "n_elements": self.problem.n_elements(block.rows) * elements,
+                        "gain": block.gain * elements * sources,
                         "parent": int(held.argmax()) - 1,
                         "lifetime": float(alive[k][t]),
                         "score": self.score(point),
