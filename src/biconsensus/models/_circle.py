@@ -33,7 +33,7 @@ class CircleModel:
     n_features: ClassVar[int] = 2
     degrees_of_freedom: ClassVar[int] = 3
     measures: ClassVar[tuple[str, ...]] = ("radius",)
-    dispersion: ClassVar[float] = 4.0
+    dispersion: ClassVar[float] = 3.0
     """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:

@@ -41,7 +41,7 @@ class CylinderModel:
     degrees_of_freedom: ClassVar[int] = 5
     n_places: ClassVar[int] = 3
     """Leading columns that are places; the others are normals."""
-    dispersion: ClassVar[float] = 4.0
+    dispersion: ClassVar[float] = 3.0
     measures: ClassVar[tuple[str, ...]] = ("radius",)
 
     def fit(self, samples: FloatArray) -> FloatArray:
