@@ -113,12 +113,11 @@ class ModelSearch:
         if len(chosen) > self.settings.sampling.max_elements:
             chosen = np.sort(self.rng.choice(chosen, self.settings.sampling.max_elements, replace=False))
         data = self.data[chosen]
+        if self.threshold is None:
+            self.threshold = scale_of(self.families, data, self.rng)
+        if self.threshold is None:
+            return []
         threshold = self.threshold
-        if self.auto:
-            threshold = scale_of(self.families, data, self.rng)
-            if threshold is None:
-                return []
-        assert threshold is not None
         self._chance = self._background(data, threshold)
         self._planned = {}
         candidates = []
