@@ -45,7 +45,10 @@ def _root(
     " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
 )
 def merge(
-    labels: Annotated[Path, typer.Argument(help="Table of groupings, one a column: CSV, TSV, Parquet, NPY, NPZ.")],
+    labels: Annotated[
+        Path,
+        typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+    ],
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
@@ -54,11 +57,15 @@ def merge(
     method: opt.Method = None,
     overlap: opt.Overlap = False,
     solver: opt.Solver = "auto",
+    header: opt.Header = None,
     id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -71,26 +78,35 @@ def merge(
     """
     from biconsensus.cli._fronts import run_merge
 
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed)
+    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape)
     more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_merge(output, labels, id_column, truth, settings)
+    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
 def cluster(
-    data: Annotated[Path, typer.Argument(help="Table of numbers, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+        ),
+    ],
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    header: opt.Header = None,
     id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -100,9 +116,9 @@ def cluster(
     """Cluster a table of numbers: many base clusterings, and what they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed)
+    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
-    run_cluster(output, data, id_column, truth, resume, jobs, settings)
+    run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
@@ -120,6 +136,7 @@ def communities(
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -129,7 +146,7 @@ def communities(
     """Find communities of a network: many runs of many algorithms, and what they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed)
+    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
     more = {"random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
@@ -137,17 +154,24 @@ def communities(
 
 @app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
 def fit(
-    points: Annotated[Path, typer.Argument(help="Table of points, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
+    points: Annotated[
+        Path,
+        typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+    ],
     model: opt.Model = "line",
     threshold: opt.Threshold = None,
     samples: opt.Samples = 5000,
     epsilon: opt.Epsilon = 1.0,
     label_width: opt.LabelWidth = 1.0,
+    header: opt.Header = None,
     id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -156,7 +180,7 @@ def fit(
     """Fit an unknown number of models among outliers, with a bound on false alarms."""
     from biconsensus.cli._fronts import run_fit
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape)
     settings = {
         "model": model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -166,7 +190,7 @@ def fit(
         "random_state": seed,
         "n_jobs": jobs,
     }
-    run_fit(output, points, id_column, truth, settings)
+    run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
 @app.command()
@@ -186,13 +210,14 @@ def inspect(
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
     out: opt.Out = None,
     report: opt.Report = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Show a result that was kept."""
     from biconsensus.cli._fronts import run_inspect
 
-    run_inspect(Output("inspect", result, out, report, None, as_json, quiet), result)
+    run_inspect(Output("inspect", result, out, report, None, as_json, quiet, escape=escape), result)
 
 
 @app.command()

@@ -54,7 +54,8 @@ def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None
 
     text = render_report(consensus, **options)
     with atomic_path(path) as new:
-        new.write_text(text, encoding="utf-8")
+        # names of files need not be UTF-8; what cannot be written is replaced
+        new.write_text(text, encoding="utf-8", errors="replace")
 
 
 def render_report(
