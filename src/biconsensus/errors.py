@@ -89,8 +89,8 @@ class MissingDataError(BiconsensusError, FileNotFoundError):
         """Build the message: what is missing, why it did not come, how to get it."""
         return cls(
             f"{file} of the data set {dataset!r} is not in {folder} and could not be fetched from {address} "
-            f"({reason}); run `biconsensus datasets fetch {dataset}` where there is a connection, or set BICONSENSUS_DATA to a "
-            f"folder that has the file.",
+            f"({reason}); run `biconsensus datasets fetch {dataset}` where there is a connection, or set "
+            f"BICONSENSUS_DATA to a folder that has the file.",
             dataset,
         )
 

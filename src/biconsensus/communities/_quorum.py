@@ -16,7 +16,7 @@ from biconsensus.quorum._path import QuorumPath, best_point
 def likeliest_quorum(graph: Graph, pool: Pool, min_elements: int, min_candidates: int) -> Fraction:
     """Quorum whose groups, left-overs with the nearest, make the network most likely; ties go to a majority."""
     path = QuorumPath.of(pool, min_elements=min_elements, min_candidates=min_candidates)
-    return best_point(path.points, lambda point: likelihood(graph, point.labels[pool.inverse])).quorum
+    return best_point(path.points, lambda point: likelihood(graph, path.labels(point)[pool.inverse])).quorum
 
 
 def likelihood(graph: Graph, labels: IntArray) -> float:

@@ -67,7 +67,7 @@ def _fetch(file: File, pooch: Any, folder: Path, done: Callable[[File], None]) -
     address, path = address_of(file), folder / file.file
     known = {file.file: f"sha256:{file.sha256}"}
     keeper = pooch.create(folder, base_url="", registry=known, urls={file.file: address}, retry_if_failed=RETRIES)
-    download = pooch.HTTPDownloader(chunk_size=CHUNK, timeout=TIMEOUT)
+    download = pooch.HTTPDownloader(chunk_size=CHUNK, timeout=TIMEOUT, hooks={"response": _close_refusal})
     try:
         # pooch does not expect another process to make the folder at the same moment
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,6 +76,12 @@ def _fetch(file: File, pooch: Any, folder: Path, done: Callable[[File], None]) -
         raise MissingDataError.of(file.dataset, file.file, folder, address, _reason(error)) from error
     done(file)
     return path
+
+
+def _close_refusal(response: Any, *_: Any, **__: Any) -> None:
+    """Close the connection of an answer that is no file, which nobody reads to its end."""
+    if not response.ok:
+        response.close()
 
 
 def _reason(error: Exception) -> str:

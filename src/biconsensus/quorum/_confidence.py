@@ -14,8 +14,7 @@ from biconsensus.errors import InputError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.quorum._path import point_at
-from biconsensus.quorum._score import PathScorer
+from biconsensus.quorum._path import QuorumPath
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
@@ -91,11 +90,9 @@ def _grouped(consensus: Consensus, pool: Pool, drawn: IntArray) -> IntArray:
     quorum = Fraction(consensus.settings["quorum"]).limit_denominator(10_000)
     # only distinct sources count for the minimum, and a resample has about two thirds of them
     fewest = max(1, round(consensus.settings["min_candidates"] * 0.63))
-    sizes = consensus.settings["min_elements"], fewest
     # the weights are those of the search already, and nothing is chosen here
-    point = point_at(PathScorer(problem, problem.weights), quorum, None, sizes)
-    found: IntArray = point.labels[pool.inverse]
-    return found
+    path = QuorumPath.at_one(problem, quorum, consensus.settings["min_elements"], fewest)
+    return np.asarray(path.labels(path.points[0])[pool.inverse])
 
 
 def _matched(labels: IntArray, again: IntArray, n_groups: int) -> IntArray:
