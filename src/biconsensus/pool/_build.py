@@ -49,8 +49,9 @@ def from_labels(
     distinct, inverse = distinct_cells([column.cells for column in columns])
     codes = np.empty(distinct.shape, np.int32)
     coded = [column.codes(distinct[:, k], codes[:, k]) for k, column in enumerate(columns)]
+    if not any(coded):  # every grouping put everything in no group: a candidate without elements stands for each
+        coded = [["no group"] for _ in coded]
     widths = [len(groups) for groups in coded]
-    check_not_empty(inverse.size, sum(widths))
     source_of = np.repeat(np.arange(len(columns)), widths)
     views = _views(csr_array(codes == UNSEEN), source_of)
     return {

@@ -369,7 +369,9 @@ class _Moments:
         # the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010)
         above = (1 - 2 / d) * square + trace**2
         shrunk = np.clip(above / np.maximum((n - 1) * (square - trace**2 / d), 1e-300), 0.0, 1.0)
-        ridge = (shrunk + 1e-6) * trace / d + 1e-300
+        # points of a group that coincide get a spread of a 30,000th of the distance between the groups
+        apart = ((mean_h - mean_g) ** 2).sum(axis=1)
+        ridge = (shrunk + 1e-6) * np.maximum(trace, 0.0) / d + 1e-9 * apart + 1e-300
         pooled = (1 - shrunk)[:, None, None] * pooled + ridge[:, None, None] * np.eye(d)
         weights = np.linalg.solve(pooled, (mean_h - mean_g)[:, :, None])[:, :, 0]
         weights /= np.sqrt(np.einsum("fi,fij,fj->f", weights, pooled, weights))[:, None] + 1e-300
