@@ -1,7 +1,7 @@
 """The line that turns the share of `quorum/_confidence.py` into a probability: pools that can be drawn afresh.
 
 ``python -m benchmarks.tuning.confidence [--draws N]`` prints, by bins of the share, how often a fresh pool of other base
-results of the same data puts the element in the same group, and the line fitted to it. MF and Semeion are fitted on; the
+results of the same data puts the element in the same group, and the line fitted to it. MF and VS are fitted on; the
 reliability diagram (`benchmarks/reliability.py`) is drawn from the other sets.
 """
 
@@ -27,7 +27,7 @@ def main() -> None:
     """Print the table and the line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=2)
-    parser.add_argument("--sets", nargs="*", default=["MF", "Semeion"])
+    parser.add_argument("--sets", nargs="*", default=["MF", "VS"])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     parts = [fresh(name, draw) for name in options.sets for draw in range(options.draws)]
@@ -50,7 +50,8 @@ def fresh(name: str, draw: int, n_fresh: int = 4) -> tuple[FloatArray, FloatArra
     found = bc.find_consensus(members[:, order[:N_COLUMNS]])
     agreed = np.zeros(len(members))
     for _ in range(n_fresh):
-        again = bc.find_consensus(members[:, rng.choice(order[N_COLUMNS:], N_COLUMNS, replace=False)]).labels
+        fresh_columns = members[:, rng.choice(order[N_COLUMNS:], N_COLUMNS, replace=False)]
+        again = bc.find_consensus(fresh_columns, n_groups=len(found)).labels
         agreed += matched(found.labels, again, len(found)) == found.labels
     return (confidence(found).elements - CALIBRATION[0]) / CALIBRATION[1], agreed / n_fresh
 
