@@ -97,12 +97,13 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     Returns
     -------
     list of Scored
-        The score is ``evidence * sqrt(backing)``: a false border that one source drew is rarely drawn by another.
+        The score is ``evidence * backing ** power``, by default its root: a false border that one source drew is rarely drawn by another.
     """
     scored = []
+    power = getattr(evidence, "backing_power", 0.5)
     for option in options:
         value = evidence.of_grouping(option.point.labels[row_of])
-        said = value * float(np.sqrt(backing_of(path, option.point.labels))) if value > 0 else value
+        said = value * backing_of(path, option.point.labels) ** power if value > 0 else value
         scored.append(Scored(option, value, said))
     return sorted(scored, key=lambda one: -one.score)
 
