@@ -57,16 +57,18 @@ def run_communities(
     settings: dict[str, Any],
 ) -> None:
     """Consensus communities of a network."""
-    from biconsensus import ConsensusCommunities
-    from biconsensus.graphs._read import read_graph
+    from biconsensus import ConsensusCommunities, Runs, Search
+    from biconsensus.graphs import read_graph
 
+    how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
+    search = Search(**settings).checked()
     graph = read_graph(path)
     estimator = ConsensusCommunities(
-        algorithms=algorithms or "default",
-        n_runs=runs,
-        checkpoint=resume,
-        progress=False if output.quiet else None,
-        **settings,
+        algorithms or "default",
+        runs,
+        search=search,
+        runs=Runs(checkpoint=resume, progress=False if output.quiet else None),
+        **how,
     )
     with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True):
         estimator.fit(graph)
