@@ -73,6 +73,8 @@ def test_a_small_epsilon_is_kept_too() -> None:
     assert models_on_noise("line", 300, 2, 40, epsilon=0.05) <= 0.05
 
 
-@pytest.mark.parametrize("options", [{"threshold": "auto"}, {"sampling": "local"}, {"sampling": Sampling(max_elements=150)}])
+@pytest.mark.parametrize(
+    "options", [{"threshold": "auto"}, {"sampling": "local"}, {"sampling": Sampling(max_elements=150)}]
+)
 def test_every_way_to_search_keeps_the_guarantee(options: dict[str, object]) -> None:
     assert models_on_noise("line", 300, 2, 15, **options) <= 0.5

@@ -11,7 +11,7 @@ from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose
 from biconsensus.fitting._paper import confirm_as_paper
 from biconsensus.fitting._refit import sharpen
 from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings
-from biconsensus.fitting._structures import Structures, nearest_of, polished, residuals_of
+from biconsensus.fitting._structures import Structures, polished, residuals_of
 from biconsensus.fitting._threshold import N_SCALES, scale_of
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.significance._background import Background
@@ -90,10 +90,18 @@ class ModelSearch:
             for j, other in enumerate(self.found):
                 if j != t:
                     beside |= other.family.residuals(other.fit.params[None], chance.points)[:, 0] <= structures.bands[j]
-            test = self._test(one.family, np.flatnonzero(~others), self._planned[one.family.name], chance.outside(beside), one.fit.threshold)
+            test = self._test(
+                one.family,
+                np.flatnonzero(~others),
+                self._planned[one.family.name],
+                chance.outside(beside),
+                one.fit.threshold,
+            )
             hits = structures.residuals[~others, t][:, None] <= test.thresholds
             held = test.held(hits, None)
-            p = test.chance.probability(test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds)
+            p = test.chance.probability(
+                test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds
+            )
             value = float(test.log_nfa(held, p, test.chance.size).min())
             if not value < worst:
                 worst, index = value, t
@@ -279,6 +287,3 @@ def _together(parts: list[Screened], data: FloatArray, family: Family) -> Screen
     joined = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
     matrix = csc_array(hstack([one.matrix for one in parts], format="csc"))
     return Screened(matrix=matrix, n_tested=sum(one.n_tested for one in parts), **joined)
-
-
-__all__ = ["ModelSearch", "nearest_of"]

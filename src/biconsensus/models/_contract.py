@@ -37,4 +37,6 @@ def check_model(model: Any, data: FloatArray) -> None:
             f"{len(data)} and k = {n_samples} it gave {residuals.shape}.{turned}"
         )
     if (residuals < 0).any():
-        raise InputError(f"{name}.residuals gave negative distances (least {np.nanmin(residuals):.3g}); return absolute values.")
+        raise InputError(
+            f"{name}.residuals gave negative distances (least {np.nanmin(residuals):.3g}); return absolute values."
+        )
