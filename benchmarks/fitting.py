@@ -38,7 +38,7 @@ def sets() -> str:
     n_runs = 3 if QUICK else 20
     lines = [
         f"## Sets A to D, {n_runs} seeds\n",
-        "Nothing set but the family and the threshold, 0.03. Right: the true number of models, recall at least 99.5%.\n",
+        "Nothing set but family and threshold, 0.03. Right: the true number of models, recall at least 99.5%.\n",
         "| set | right | recall % | misclassified % (worst) | true models % | seconds | processor seconds |",
         "|---|---|---|---|---|---|---|",
     ]

@@ -18,7 +18,7 @@ from biconsensus.significance._background import Background
 from biconsensus.significance._models import NfaTest, log_binomial_tail, log_tests
 from biconsensus.sources._sampling import samples_needed
 
-_FEWEST = 2000
+_FEWEST = 5000
 """Fewest hypotheses of a round, unless the user wants fewer."""
 _PILOT = 256
 """Hypotheses that are drawn to learn about the data."""
