@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.without_data import loaded
 from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import NoConsensusWarning
@@ -133,7 +134,7 @@ def planes(n_points: int) -> tuple[Any, Any, Any]:
 def main(names: list[str]) -> None:
     """Run the parts, keep them, write the page."""
     store = PAGE.with_suffix(".json")
-    new = {name: PARTS[name]() for name in names or list(PARTS)}
+    new = loaded({name: PARTS[name] for name in names or list(PARTS)})
     parts: dict[str, str] = {**(json.loads(store.read_text()) if store.exists() else {}), **new}
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     store.write_text(json.dumps(parts, indent=1) + "\n")

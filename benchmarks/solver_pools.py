@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 import biconsensus as bc
+from benchmarks.without_data import loaded_or_none
 from biconsensus.datasets import load_jlinkage, load_network, load_self_tuning, load_uci
 from biconsensus.graphs import read_graph
 from biconsensus.models._line import LineModel
@@ -36,14 +37,22 @@ class Case:
 
 
 def paper_cases() -> Iterator[Case]:
-    """One case for each data set."""
+    """One case for each data set that can be had."""
+    for make in _makers():
+        case = loaded_or_none(make)
+        if case is not None:
+            yield case
+
+
+def _makers() -> Iterator[Callable[[], Case]]:
+    """What makes each case."""
     for name, n_classes in UCI.items():
-        yield Case(name, bc.Pool.from_labels(clusterings(uci_points(name), n_classes)))
-    yield Case("smiley", bc.Pool.from_labels(smiley()))
+        yield lambda name=name, k=n_classes: Case(name, bc.Pool.from_labels(clusterings(uci_points(name), k)))
+    yield lambda: Case("smiley", bc.Pool.from_labels(smiley()))
     for name in NETWORKS:
-        yield Case(name, bc.Pool.from_labels(communities(name)))
+        yield lambda name=name: Case(name, bc.Pool.from_labels(communities(name)))
     for name in LINES:
-        yield Case(name, lines(name), overlap=True, min_elements=2)
+        yield lambda name=name: Case(name, lines(name), overlap=True, min_elements=2)
 
 
 def uci_points(name: str) -> np.ndarray:

@@ -39,10 +39,6 @@ autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
-# the data sets of the experiments, for the examples that use them
-_data = Path(__file__).resolve().parents[2] / "shared" / "data"
-if _data.is_dir():
-    os.environ.setdefault("BICONSENSUS_DATA", str(_data))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 sphinx_gallery_conf = {

@@ -5,8 +5,8 @@ Single cells
 Ninety cells of early embryos (Yan et al.), 20,214 genes, six stages. The consensus of clusterings of the first
 principal components, written into an `AnnData` beside the cells.
 
-The data are found through the variable ``BICONSENSUS_DATA``; where they are not, a small imitation with the same shape
-of problem takes their place, so that the page can always be built.
+The data are fetched when they are first used; where they cannot be had, a small imitation with the same shape of
+problem takes their place, so that the page can always be built.
 """
 
 import anndata

@@ -10,16 +10,20 @@ import numpy as np
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
+<<<<<<< HEAD
 from biconsensus.datasets import data_dir
 from biconsensus.fitting import Nfa, Sampling
+=======
+from biconsensus.datasets import load_cells
+>>>>>>> main
 from biconsensus.models import EllipseFromSegments
 from biconsensus.plots import color_of
 from biconsensus.sources._images import line_segments
 from experiments.common import Section, Table, save
 
 PICTURES: dict[str, dict[str, Any]] = {
-    "coins": {"file": "coins.png", "zoom": 1, "threshold": 2.0, "distance": 30.0, "radius": 45.0, "crop": None},
-    "nuclei": {"file": "img2d.tif", "zoom": 3, "threshold": 3.0, "distance": 40.0, "radius": 70.0, "crop": 200},
+    "coins": {"zoom": 1, "threshold": 2.0, "distance": 30.0, "radius": 45.0, "crop": None},
+    "nuclei": {"zoom": 3, "threshold": 3.0, "distance": 40.0, "radius": 70.0, "crop": 200},
 }
 N_COINS = 24
 
@@ -56,9 +60,7 @@ def picture(name: str, quick: bool) -> tuple[Any, Any]:
     import cv2
 
     setting = PICTURES[name]
-    folder = data_dir() / "cells"
-    image = cv2.imread(str(folder / setting["file"]), cv2.IMREAD_UNCHANGED).astype(float)
-    mask = cv2.imread(str(folder / "mask2d.tif"), cv2.IMREAD_UNCHANGED) if name == "nuclei" else None
+    image, mask = load_cells(name)
     part = slice(0, setting["crop"] or (150 if quick else None))
     image = image[part, part]
     if mask is not None:  # nuclei differ in brightness by a factor of ten
@@ -66,7 +68,7 @@ def picture(name: str, quick: bool) -> tuple[Any, Any]:
     image = cv2.GaussianBlur(image, (0, 0), 1.0)
     size = {"fx": setting["zoom"], "fy": setting["zoom"]}
     if mask is not None:
-        mask = cv2.resize(mask[part, part], None, **size, interpolation=cv2.INTER_NEAREST)
+        mask = cv2.resize(mask[part, part].astype(np.uint16), None, **size, interpolation=cv2.INTER_NEAREST)
     return cv2.resize(image, None, **size, interpolation=cv2.INTER_CUBIC), mask
 
 

@@ -1,6 +1,10 @@
 """Run every script of a folder (benchmarks/ by default) whose name starts with what was asked for, one after the other.
 
-``python -m scripts.bench [--folder benchmarks] [NAME ...]``; the variable BENCH reaches the scripts as it is.
+``python -m scripts.bench [--folder benchmarks] [--strict] [NAME ...]``; BENCH reaches the scripts unchanged.
+
+Data sets are fetched when a script first uses them. What cannot be had is named, and the rest runs. Exit code: the
+number of scripts that failed; those that ran without some of their data, or not at all for want of it, count only with
+``--strict``, or where every script lacked data.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ import sys
 import time
 from pathlib import Path
 
+from scripts.run_script import WITHOUT_DATA
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -18,16 +24,21 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the scripts; the exit code is the number of those that failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="the start of a script's name; all scripts without it")
+    parser.add_argument("--strict", action="store_true", help="scripts that lack data count as failed")
     parser.add_argument("--folder", type=Path, default=ROOT / "benchmarks")
     options = parser.parse_args(arguments)
     found = runnable(options.folder)
     chosen = [path for path in found if not options.names or matches(path, options.names)]
     if not chosen:
         parser.error(f"nothing to run; there are: {', '.join(path.stem for path in found) or 'no scripts'}")
-    failed = [path.stem for path in chosen if run(path) != 0]
+    codes = {path.stem: run(path) for path in chosen}
+    failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA)]
+    lacking = [name for name, code in codes.items() if code == WITHOUT_DATA]
+    if lacking:
+        print(f"without some or all of their data, as said above: {', '.join(lacking)}", file=sys.stderr)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
-    return len(failed)
+    return len(failed) + (len(lacking) if options.strict or len(lacking) == len(chosen) else 0)
 
 
 def runnable(folder: Path) -> list[Path]:
@@ -42,9 +53,10 @@ def matches(path: Path, names: list[str]) -> bool:
 
 def command(path: Path) -> list[str]:
     """A script of this repository runs as a module of its package, any other as a file."""
-    if not path.resolve().is_relative_to(ROOT):
-        return [sys.executable, str(path)]
-    return [sys.executable, "-m", ".".join(path.resolve().relative_to(ROOT).with_suffix("").parts)]
+    path = path.resolve()
+    inside = path.is_relative_to(ROOT)
+    script = ".".join(path.relative_to(ROOT).with_suffix("").parts) if inside else str(path)
+    return [sys.executable, "-m", "scripts.run_script", script]
 
 
 def run(path: Path) -> int:

@@ -59,9 +59,42 @@ def check_limit(value: object, what: str = "memory_limit") -> int | None:
     return int(value)
 
 
+def as_numbers(values: Any, what: str) -> FloatArray:
+    """Flat array of numbers."""
+    try:
+        return np.asarray(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{what} must be numbers, got {values!r}.") from None
+
+
+def check_jobs(value: object) -> int | None:
+    """Number of threads or processes: a whole number other than 0, negative ones counted from all cores; or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputTypeError(f"n_jobs must be a whole number or None, got {value!r} ({type(value).__name__}).")
+    if value == 0:
+        raise InputError("n_jobs must not be 0; give 1 for one process, -1 for all cores, or None for the default.")
+    return int(value)
+
+
+def check_seed(value: Any) -> Any:
+    """What random numbers can start from: None, a whole number, a RandomState or a Generator."""
+    if value is None or isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise InputTypeError(
+            f"random_state must be None, a whole number, a RandomState or a Generator, got {value!r} "
+            f"({type(value).__name__})."
+        )
+    if not 0 <= int(value) < 2**32:
+        raise InputError(f"random_state must be from 0 to 2**32 - 1, got {value}.")
+    return int(value)
+
+
 def check_weights(values: Any, size: int, what: str = "weights") -> FloatArray:
     """`size` finite weights that are not negative, one or more of them positive."""
-    weights = np.asarray(values, dtype=np.float64).ravel()
+    weights = as_numbers(values, what)
     if weights.size != size:
         raise InputError(f"{what} has {weights.size} values for {size} candidates; give one for each.")
     _check_entries(weights, what, "candidate")

@@ -8,6 +8,7 @@
     ├── InputTypeError (TypeError)       a type that cannot be used
     ├── FileFormatError (ValueError)     a file that cannot be read as what it should be
     ├── MissingDependencyError (ImportError)   an optional package that is not installed
+    ├── MissingDataError (FileNotFoundError)   a data set that is not here and cannot be fetched
     ├── TooLargeError (MemoryError)      a predicted need of memory above the limit
     └── SourceError (RuntimeError)       too few base results are left
 
@@ -29,6 +30,7 @@ __all__ = [
     "FileFormatError",
     "InputError",
     "InputTypeError",
+    "MissingDataError",
     "MissingDependencyError",
     "NoConsensusWarning",
     "PoolWarning",
@@ -74,6 +76,28 @@ class MissingDependencyError(BiconsensusError, ImportError):
     def of(cls, package: str, extra: str) -> MissingDependencyError:
         """Build the message: what is missing and the command that brings it."""
         return cls(f"{package} is not installed; get it with: pip install 'biconsensus[{extra}]'")
+
+
+class MissingDataError(BiconsensusError, FileNotFoundError):
+    """A file of a data set that is not here and cannot be fetched; `dataset` is the name of the set."""
+
+    def __init__(self, message: str, dataset: str | None = None) -> None:
+        super().__init__(message)
+        self.dataset = dataset
+
+    @classmethod
+    def of(cls, dataset: str, file: str, folder: object, address: str, reason: str) -> MissingDataError:
+        """Build the message: what is missing, why it did not come, how to get it."""
+        return cls(
+            f"{file} of the data set {dataset!r} is not in {folder} and could not be fetched from {address} "
+            f"({reason}); run `biconsensus datasets fetch {dataset}` where there is a connection, or set "
+            f"BICONSENSUS_DATA to a folder that has the file.",
+            dataset,
+        )
+
+    def __reduce__(self) -> tuple[type[MissingDataError], tuple[str, str | None]]:
+        """Errors cross processes whole."""
+        return type(self), (str(self), self.dataset)
 
 
 class TooLargeError(BiconsensusError, MemoryError):

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus._checks import check_choice, check_count, check_limit, check_quorum
+from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream
 from biconsensus.errors import InputError, NoConsensusWarning
+from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
@@ -158,6 +159,7 @@ class Search:
         if found.stop == "description_length" and found.n_groups is not None:
             raise InputError("stop='description_length' finds the number of groups; drop it or n_groups.")
         check_limit(found.memory_limit)
+        check_jobs(found.n_jobs)
         return found
 
     def resolved(self, pool: Pool) -> Search:
@@ -366,7 +368,11 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
         answer = _answer_on_path(joined, problem, settings, evidence)
     else:
         assert isinstance(settings.quorum, Fraction)
-        found = _blocks_at(problem, settings, settings.quorum)
+        # in an order of its own, so that the answer does not depend on that of the user
+        condensed = Condensed.of(problem, divide=settings.method == "joint")
+        elements, sources = condensed.smallest(*settings.sizes)
+        searched = replace(settings, min_elements=elements, min_candidates=sources)
+        found = _as_given(condensed, _blocks_at(condensed.whole, searched, settings.quorum))
         answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
     result = assemble(pool, joined, weights, answer, settings.record(answer.quorum, answer.method), power, evidence)
     logger.info("%r", result)
@@ -379,15 +385,19 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
     """Choose on the quorum path: so many groups, or what the data says, or what the pool alone says."""
     elements, sources = settings.sizes
     names = tuple(source.name for source in joined.sources)
-    path = QuorumPath.of_problem(problem, elements, sources, source_names=names)
+    # groups that overlap, and descriptions that weigh errors against sizes, are searched on the pool as it is
+    condense = not settings.overlap and settings.stop == "size"
+    path = QuorumPath.of_problem(problem, elements, sources, source_names=names, condense=condense)
+    searched = replace(settings, min_elements=path.sizes[0], min_candidates=path.sizes[1])
     if settings.n_groups is not None:
         greedy = settings.method == "greedy"
-        point = _greedy_point(path, settings) if greedy else path.with_n_groups(settings.n_groups)
+        point = _greedy_point(path, searched) if greedy else path.with_n_groups(settings.n_groups)
         return _answer_at(path, point, settings, "n_groups")
-    point = _greedy_point(path, settings) if settings.method == "greedy" else path.best
-    plain = replace(path.problem, weights=path.scorer.plain)
-    blocks = _blocks_at(plain, settings, HALF)
-    majority = make_point(path.scorer, HALF, blocks.blocks, path.points[0].columns)
+    point = _greedy_point(path, searched) if settings.method == "greedy" else path.best
+    plain = path.scorer.plain
+    blocks = _blocks_at(replace(path.problem, weights=plain), searched, HALF)
+    method = "joint" if settings.method == "joint" else "greedy"
+    majority = make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain)
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)
@@ -397,26 +407,30 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
             return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored))
         return _one_group(path, settings, evidence)
     if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
-        method = "joint" if settings.method == "joint" else "greedy"
-        return Answer(plain, blocks, HALF, method, "pool", path=_summary(path), origin="a majority")
+        answer = _answer_at(path, majority, settings, "pool", "a majority")
+        # what ended the search is part of the account
+        account = replace(_as_given(path.condensed, blocks), blocks=answer.found.blocks)
+        return replace(answer, found=account, method=method)
     return _answer_at(path, point, settings, "pool")
 
 
 def _answer_at(path: QuorumPath, point: PathPoint, settings: Search, chosen_by: str, origin: str = "") -> Answer:
     """Answer of one point of the path."""
-    found = Extraction(list(point.blocks))
+    found = Extraction(path.finish(point))
     said = origin or f"quorum {float(point.quorum):g}"
     method = "greedy" if settings.method == "greedy" else "joint"
-    return Answer(path.problem, found, point.quorum, method, chosen_by, _summary(path), origin=said)
+    searched = path.problem.shape[0]
+    return Answer(path.weighted(point), found, point.quorum, method, chosen_by, _summary(path), searched, origin=said)
 
 
 def _one_group(path: QuorumPath, settings: Search, evidence: Evidence) -> Answer:
     """No groups that chance does not explain: everything together, backed by the candidates that hold most of it."""
-    problem = path.problem
+    problem = path.weighted(path.points[0])
     rows = np.diff(problem.entries.indptr) > 0
     columns = np.asarray(2 * (problem.counts @ problem.entries) > problem.counts[rows].sum())
     found = Extraction([Block(rows, columns, problem.gain(rows, columns, HALF))] if rows.any() else [])
-    return Answer(problem, found, HALF, "joint", evidence.kind, _summary(path), origin="no structure")
+    searched = path.problem.shape[0]
+    return Answer(problem, found, HALF, "joint", evidence.kind, _summary(path), searched, origin="no structure")
 
 
 def _summary(path: QuorumPath) -> list[list[float]]:
@@ -429,7 +443,7 @@ def _greedy_point(path: QuorumPath, settings: Search) -> PathPoint:
     tries = []
     for quorum in (point.quorum for point in path.points):
         blocks = _greedy(path.problem, settings, quorum).blocks
-        tries.append(make_point(path.scorer, quorum, blocks, path.points[0].columns))
+        tries.append(make_point(path.scorer, quorum, blocks, rule="greedy"))
     wanted = [0 if settings.n_groups is None else abs(len(point) - settings.n_groups) for point in tries]
     return best_point([point for point, off in zip(tries, wanted) if off == min(wanted)], path.score)
 
@@ -441,6 +455,14 @@ def _blocks_at(problem: PreferenceMatrix, settings: Search, quorum: Fraction) ->
         return found
     blocks = optimise(problem, quorum, start=found.blocks)
     return Extraction([block for block in blocks if is_large(problem, block, *settings.sizes)])
+
+
+def _as_given(condensed: Condensed, found: Extraction) -> Extraction:
+    """What was found on all rows, in the order of the pool."""
+    if condensed.sampled:
+        return Extraction([])
+    discarded = None if found.discarded is None else condensed.given_blocks([found.discarded])[0]
+    return replace(found, blocks=condensed.given_blocks(found.blocks), discarded=discarded)
 
 
 def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Extraction:

@@ -42,3 +42,13 @@ def test_lwea_is_average_linkage_of_the_weighted_co_occurrences(table: NDArray[n
     tree = linkage(squareform(S.max() - S, checks=False), "average")
     expected = fcluster(tree, n_groups, "maxclust")
     assert adjusted_rand_score(expected, get_baseline("lwea")(bc.Pool.from_labels(table), n_groups)) > 0.99
+
+
+def test_nwca_divides_the_entropy_by_that_of_as_many_groups_as_the_source_has(table: NDArray[np.int_]) -> None:
+    S = np.zeros((len(table), len(table)))
+    for column, weights in zip(table.T, dense_certainty(table), strict=True):
+        # exp(-H / 0.4) to the power of 0.4 / (0.07 log2 k) is exp(-H / log2 k / 0.07)
+        sharp = weights ** (0.4 / (0.07 * np.log2(weights.size)))
+        S += (column[:, None] == column) * sharp[np.unique(column, return_inverse=True)[1]]
+    expected = fcluster(linkage(squareform(S.max() - S, checks=False), "average"), 4, "maxclust")
+    assert adjusted_rand_score(expected, get_baseline("nwca")(table, 4)) > 0.99

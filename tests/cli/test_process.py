@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-COMMANDS = ["merge", "cluster", "communities", "fit", "demo", "inspect", "models", "solvers", "algorithms"]
+COMMANDS = ["merge", "cluster", "communities", "fit", "demo", "inspect", "models", "solvers", "algorithms", "datasets"]
 
 
 def test_help_answers_within_half_a_second(call: Callable[..., Any]) -> None:

@@ -1,34 +1,27 @@
-"""The folder of the data: errors that say what to do."""
+"""The folder of the user: errors that say what to do."""
 
 from __future__ import annotations
 
 import pytest
 
 from biconsensus import datasets
-from biconsensus.errors import UnknownNameError
-from tests.helpers.data import needs_data
+from biconsensus.errors import MissingDataError
 
 
 def test_missing_folder_says_what_to_set(monkeypatch, tmp_path):
     monkeypatch.setenv("BICONSENSUS_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(FileNotFoundError, match="set the environment variable BICONSENSUS_DATA"):
+    with pytest.raises(MissingDataError, match="set the environment variable BICONSENSUS_DATA"):
         datasets.load_uci("iris")
     monkeypatch.setenv("BICONSENSUS_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"JLinkageExamples\.mat is missing; set BICONSENSUS_DATA"):
+    with pytest.raises(MissingDataError, match=r"JLinkageExamples\.mat is missing; set BICONSENSUS_DATA"):
         datasets.load_jlinkage("A")
+    with pytest.raises(MissingDataError, match="no file of the data set 'network'"):
+        datasets.names_of("network")
 
 
-@needs_data
-@pytest.mark.parametrize(
-    ("load", "name", "near"),
-    [
-        (datasets.load_uci, "irs", "iris"),
-        (datasets.load_network, "footbal", "football"),
-        (datasets.load_jlinkage, "PozzoVegiani", "PozzoVeggiani"),
-        (datasets.load_benchmark, "fcps/atoms", "fcps/atom"),
-        (datasets.names_of, "networks", "network"),
-    ],
-)
-def test_unknown_names_list_the_valid_ones(load, name, near):
-    with pytest.raises(UnknownNameError, match=f"Did you mean '{near}'"):
-        load(name)
+def test_a_folder_may_have_more_than_the_table(monkeypatch, tmp_path):
+    (tmp_path / "self_tuning").mkdir()
+    (tmp_path / "self_tuning" / "mine.csv").write_text("1,2\n3,4\n")
+    monkeypatch.setenv("BICONSENSUS_DATA", str(tmp_path))
+    assert datasets.names_of("self_tuning") == ["mine"]
+    assert datasets.load_self_tuning("mine").X.shape == (2, 2)

@@ -15,11 +15,12 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from biconsensus import Pool, find_consensus
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods import _joint as joint_method
 from biconsensus.methods import _votes as bipartite
 from biconsensus.methods._joint import optimise
 from biconsensus.methods._votes import Votes
 from biconsensus.protocols import Block
-from tests.helpers.strategies import examples, same_either_way
+from tests.helpers.strategies import examples
 
 QUORUMS = [Fraction(1, 50), Fraction(1, 10), Fraction(1, 5), Fraction(7, 20), Fraction(1, 2), Fraction(4, 5)]
 
@@ -206,11 +207,36 @@ def test_order_of_elements_does_not_matter() -> None:
         assert total(optimise(here, quorum)) == pytest.approx(total(optimise(there, quorum)), rel=0.005)
 
 
-def test_overlaps_counted_densely_or_sparsely_change_nothing(monkeypatch):
+@pytest.mark.parametrize(("limit", "value"), [("PAIR_COST", 0), ("PAIR_COST", 10**9), ("FEW_GROUPS", 0)])
+def test_the_way_pairs_are_counted_changes_nothing(monkeypatch, limit, value):
     rng = np.random.default_rng(6)
     table = np.where(rng.random((300, 8)) < 0.3, rng.integers(0, 9, (300, 8)), rng.integers(0, 9, (300, 1)))
-    found = same_either_way(monkeypatch, bipartite, "DENSE", lambda: find_consensus(table, method="joint", quorum=0.3))
-    assert len(found) == 9
+    table = table.astype(float)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    here = find_consensus(table, method="joint", quorum=0.3)
+    monkeypatch.setattr(joint_method, limit, value)
+    monkeypatch.setattr(joint_method, "PRODUCT_COST", 0)
+    there = find_consensus(table, method="joint", quorum=0.3)
+    assert len(here) == 9
+    assert np.array_equal(here.labels, there.labels)
+    assert here.objective == there.objective
+
+
+def test_a_group_of_very_many_columns_is_cut_by_its_heaviest(monkeypatch):
+    table = np.repeat([[0, 0, 0, 0, 1, 2], [0, 0, 0, 0, 3, 4], [1, 1, 1, 1, 5, 6]], 5, axis=0)
+    problem = problem_of(table)
+    votes = Votes.at_quorum(problem, Fraction(1, 2))
+    one_group = np.zeros(problem.shape[1], np.int64)
+    rows, _ = votes.best_rows(one_group)
+    pairs = joint_method.GroupPairs.of(problem, np.maximum(rows, 0), one_group)
+    assert pairs is not None
+    assert pairs.left.size == problem.shape[1] ** 2
+    monkeypatch.setattr(joint_method, "MAX_PAIRS", 2 * problem.shape[1])
+    narrow = joint_method.GroupPairs.of(problem, np.maximum(rows, 0), one_group)
+    assert narrow is not None
+    assert set(narrow.right.tolist()) == {0, 1}
+    wide = pairs.shared.reshape(problem.shape[1], -1)
+    assert np.array_equal(narrow.shared.reshape(problem.shape[1], 2), wide[:, :2])
 
 
 @examples(25)
@@ -224,7 +250,8 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
     n_groups = 4
     columns = np.append(np.arange(n_groups), rng.integers(-1, n_groups, problem.shape[1] - n_groups))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bipartite, "DENSE", 10**9 if dense else 0)
+        patch.setattr(bipartite, "SCANNED", 10**9 if dense else 0)
+        patch.setattr(bipartite, "CACHED", 100 if dense else 0)
         votes = Votes.at_quorum(problem, quorum)
         rows, gain = votes.best_rows(columns)
         followed = votes.best_columns(rows)

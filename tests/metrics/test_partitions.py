@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 
 from biconsensus import metrics
 from biconsensus.errors import InputError, UnknownNameError
+from biconsensus.metrics._partitions import nmi_of_counts
 
 label_pairs = st.integers(1, 40).flatmap(
     lambda m: st.tuples(*[st.lists(st.integers(-1, 4), min_size=m, max_size=m).map(np.array)] * 2)
@@ -111,3 +112,15 @@ def test_elements_of_no_group_stand_alone() -> None:
     assert labels.tolist() == [2, 3, 0, 4]
     assert metrics.noise_as_singletons(np.array([-1, -1])).tolist() == [0, 1]
     assert metrics.noise_as_singletons(np.zeros(0, int)).size == 0
+
+
+@given(label_pairs)
+def test_nmi_of_counts_is_that_of_the_labels(pair):
+    truth, labels = (np.unique(side, return_inverse=True)[1] for side in pair)
+    table = np.zeros((truth.max() + 2, labels.max() + 1))
+    np.add.at(table, (truth, labels), 1)
+    assert nmi_of_counts(table) == pytest.approx(sk.normalized_mutual_info_score(truth, labels), abs=1e-9)
+
+
+def test_nmi_of_no_counts_is_that_of_equal_partitions():
+    assert nmi_of_counts(np.zeros((2, 2))) == 1.0

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.metrics import normalized_mutual_info_score
 
 import biconsensus as bc
 from biconsensus import plots
-from biconsensus.plots._source_numbers import nmi_of_table
 from tests.helpers.masks import seen_of
 from tests.helpers.strategies import paper_consensus
 
@@ -31,11 +27,3 @@ def test_sources_with_overlapping_candidates_have_no_nmi() -> None:
     pool = bc.Pool.from_groups([range(8), range(4, 12)] * 4, n_elements=12, sources=[0, 0, 1, 1, 2, 2, 3, 3])
     consensus = paper_consensus(pool, min_elements=2)
     assert np.isnan(plots.source_numbers(consensus).nmi).all()
-
-
-@given(arrays(np.int64, (30, 2), elements=st.integers(0, 3)))
-@settings(max_examples=50, deadline=None)
-def test_nmi_of_table_is_that_of_sklearn(pairs: np.ndarray) -> None:
-    table = np.zeros((4, 4))
-    np.add.at(table, (pairs[:, 0], pairs[:, 1]), 1)
-    assert nmi_of_table(table) == pytest.approx(normalized_mutual_info_score(*pairs.T), abs=1e-9)

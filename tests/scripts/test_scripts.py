@@ -29,6 +29,36 @@ def test_bench_runs_scripts_and_counts_failures(folder: Path, capfd: pytest.Capt
     assert "failed: scale" in said.err
 
 
+LACKS = """
+from benchmarks.without_data import by_name, loaded
+from biconsensus.errors import MissingDataError
+
+def load(name):
+    raise MissingDataError(f"{name} is not here.", "network")
+
+if __name__ == "__main__":
+    assert by_name(load, ["a", "b"]) == {}
+    print(loaded({"one": lambda: 1, "two": lambda: load("c")}))
+"""
+
+
+def test_bench_goes_on_without_data(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "some.py").write_text(LACKS)
+    assert bench.main(["--folder", str(tmp_path)]) == 1, "nothing had all its data"
+    (tmp_path / "all.py").write_text(LACKS + "    load('d')\n")
+    (tmp_path / "none.py").write_text("if __name__ == '__main__':\n    print('fine')\n")
+    capfd.readouterr()
+    assert bench.main(["--folder", str(tmp_path)]) == 0
+    said = capfd.readouterr()
+    assert "fine" in said.out
+    assert said.out.count("{'one': 1}") == 2
+    assert said.err.count("going on without: a is not here.") == 2
+    assert "b is not here" not in said.err, "one line for each set"
+    assert "not run to its end: d is not here." in said.err
+    assert "without some or all of their data, as said above: all, some" in said.err
+    assert bench.main(["--strict", "--folder", str(tmp_path)]) == 2
+
+
 @pytest.mark.parametrize("name", ["accuracy", "bench_acc", "acc"])
 def test_only_names_what_to_run(folder: Path, name: str) -> None:
     assert [path.stem for path in bench.runnable(folder) if bench.matches(path, [name])] == ["bench_accuracy"]

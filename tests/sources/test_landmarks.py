@@ -54,7 +54,7 @@ def test_the_guarded_linkage_is_single_linkage_while_sizes_are_equal():
 def test_a_disconnected_neighbour_graph_still_has_one_tree():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(100 * c, 1, (40, 2)) for c in range(5)])
-    sources, targets = landmarks_of(X, 1000, False).tree
+    sources, _ = landmarks_of(X, 1000, False).tree
     assert sources.size == len(X) - 1
     assert np.unique(LandmarkSource(GuardedLinkage(5), 1000)(X, 0).labels.reshape(5, 40), axis=1).shape == (5, 1)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from biconsensus.errors import MissingDataError
 from experiments import reproduce
 from experiments.common import Section, Table
 from scripts import check_links
@@ -89,6 +90,20 @@ def test_extending_runs(names: dict[str, Any]) -> None:
     assert sorted(len(group.elements) for group in greedy) == [10, 10, 10]
 
 
+def test_the_page_of_data_sets_names_every_set_and_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    from biconsensus.datasets._sets import SETS
+    from biconsensus.datasets._table import table
+
+    page = (ROOT / "docs" / "datasets.md").read_text(encoding="utf-8")
+    assert [name for name in SETS if f"`{name}`" not in page] == []
+    sources = {f"`{file.repository}` {file.commit[:7]}" for file in table().values()}
+    assert [source for source in sources if source not in page] == []
+    monkeypatch.delenv("BICONSENSUS_DATA", raising=False)
+    (code,) = blocks("docs/datasets.md")
+    exec(code, found := {})
+    assert found["X"].shape == (150, 4)
+
+
 def test_links_lead_somewhere(capsys: pytest.CaptureFixture[str]) -> None:
     assert check_links.main() == 0, capsys.readouterr().out
 
@@ -127,3 +142,45 @@ def test_reproduce_reports_what_failed(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(reproduce, "scripts", lambda: ["models_fig12_star"])
     monkeypatch.setattr(reproduce, "load", lambda script: fail)
     assert reproduce.main(["--out", str(tmp_path)]) == 1
+
+
+def sections(*missing: str) -> Any:
+    """Experiments that run, but for those whose data is missing."""
+
+    def load(script: str) -> Any:
+        def run(out: Path, quick: bool) -> Section:
+            if script in missing:
+                raise MissingDataError("hopkins155/x.mat is not here.", "hopkins155")
+            return Section(script, "Words.")
+
+        return run
+
+    return load
+
+
+@pytest.mark.parametrize(
+    ("missing", "options", "code"),
+    [
+        (["models_b"], [], 0),
+        (["models_b"], ["--strict"], 1),
+        (["models_a", "models_b"], [], 2),
+    ],
+)
+def test_reproduce_names_what_is_missing_and_goes_on(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    missing: list[str],
+    options: list[str],
+    code: int,
+) -> None:
+    monkeypatch.setattr(reproduce, "scripts", lambda: ["models_a", "models_b"])
+    monkeypatch.setattr(reproduce, "load", sections(*missing))
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "models_b.md").write_text("## Measured before\n")
+    assert reproduce.main([*options, "--out", str(tmp_path)]) == code
+    page = (tmp_path / "models.md").read_text()
+    assert ("## models_a" in page) == ("models_a" not in missing)
+    assert "## Measured before" in page, "the old section stays"
+    assert "models_b is left out: hopkins155/x.mat is not here." in caplog.text
+    assert "  models_b: hopkins155" in caplog.text

@@ -13,7 +13,7 @@ import biconsensus
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONAL = {"matplotlib", "plotly", "jinja2", "networkx", "sknetwork", "igraph", "leidenalg", "infomap", "cv2"}
-OPTIONAL |= {"dask", "distributed", "polars", "pandas", "pyarrow", "anndata"}
+OPTIONAL |= {"dask", "distributed", "polars", "pandas", "pyarrow", "anndata", "pooch"}
 
 
 def loaded_by(code: str) -> set[str]:

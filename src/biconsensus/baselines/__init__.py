@@ -1,6 +1,7 @@
 """What the paper compares with, and what users know, under one signature.
 
-``f(pool, n_groups=None, *, random_state=None, **own)`` returns (m,) labels, -1 for elements in no group.
+``f(pool, n_groups=None, *, random_state=None, **own)`` returns (m,) labels, -1 for elements in no group. A pool may be
+anything that `Pool.from_labels` takes. `audit` says whether the answer of a method depends on the order of its input.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ CONSENSUS = {
     "louvain_matrix": "biconsensus.baselines._louvain_matrix:louvain_matrix",
     "lwea": "biconsensus.baselines._lwea:lwea",
     "lwgp": "biconsensus.baselines._lwea:lwgp",
+    "nwca": "biconsensus.baselines._lwea:nwca",
     "snmf": "biconsensus.baselines._snmf:snmf",
     "spectral": "biconsensus.baselines._spectral:spectral",
     "usenc": "biconsensus.baselines._usenc:usenc",
@@ -60,11 +62,17 @@ def get_baseline(name: str) -> Callable[..., Any]:
     return found
 
 
-__all__ = ["CONSENSUS", "fitting", "get_baseline", *CONSENSUS]
+__all__ = ["CONSENSUS", "Audit", "audit", "fitting", "get_baseline", *CONSENSUS]
 
 # ``baselines.snmf(pool, 3)`` works without importing everything
 __getattr__, __dir__ = lazy_names(
     __name__,
     {name: place.partition(":")[0] for name, place in CONSENSUS.items()}
-    | {"CONSENSUS": __name__, "fitting": None, "get_baseline": __name__},
+    | {
+        "Audit": "biconsensus.baselines._audit",
+        "CONSENSUS": __name__,
+        "audit": "biconsensus.baselines._audit",
+        "fitting": None,
+        "get_baseline": __name__,
+    },
 )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from biconsensus.baselines._coassociation import coassociation
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 
 
+@takes_tables
 def campigotto(
     pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, alpha: float = 0.5
 ) -> IntArray:
@@ -15,7 +17,7 @@ def campigotto(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         Communities of m nodes.
     n_groups : int or None
         If given, alpha is the value that leaves this many components.

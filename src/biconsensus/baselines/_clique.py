@@ -10,11 +10,13 @@ from scipy.sparse import csr_array, vstack
 
 from biconsensus._checks import check_weights
 from biconsensus.baselines._cooccurrence import check_square, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError, SourceError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 
 
+@takes_tables
 def clique(
     pool: Pool,
     n_groups: int | None = None,
@@ -27,7 +29,7 @@ def clique(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int or None
         At most this many are picked; None does not limit their number.

@@ -8,11 +8,13 @@ from scipy.sparse.csgraph import connected_components
 
 from biconsensus.baselines._cooccurrence import cooccurrence, grouped_rows, to_elements
 from biconsensus.baselines._evidence_accumulation import evidence_accumulation
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 
 
+@takes_tables
 def coassociation(
     pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, threshold: float = 0.5
 ) -> IntArray:
@@ -20,7 +22,7 @@ def coassociation(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int or None
         If given, the threshold is the one that leaves this many components (single linkage).

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.graphs._read import read_graph
 from biconsensus.pool._pool import Pool
@@ -14,6 +15,7 @@ from biconsensus.protocols import BoolArray, IntArray
 from biconsensus.sources.networks._algorithm import need, relabel
 
 
+@takes_tables
 def ecg(
     pool: Pool,
     n_groups: int | None = None,
@@ -26,7 +28,7 @@ def ecg(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         Communities of the nodes of `graph`.
     n_groups : None
         It finds the number of groups itself and cannot be told.

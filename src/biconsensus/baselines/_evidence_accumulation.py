@@ -9,12 +9,15 @@ from scipy.spatial.distance import squareform
 
 from biconsensus._checks import check_choice
 from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.quorum._linkage import average_tree
 
 LINKAGES = ("average", "single")
 
 
+@takes_tables
 def evidence_accumulation(
     pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, linkage: str = "average"
 ) -> IntArray:
@@ -22,7 +25,7 @@ def evidence_accumulation(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int or None
         Number of groups; None takes the one of the longest lifetime.
@@ -61,79 +64,13 @@ def evidence_accumulation(
         tree = scipy_linkage(squareform(distances, checks=False), "single")
     else:
         tree = average_tree(distances, pool.counts[rows])
-    wanted = n_groups or _longest_lifetime(tree)
+    wanted = n_groups or longest_lifetime(tree)
     # SciPy before 1.15 joins rows that are all equally far apart, even where each was to stay alone
     labels[rows] = np.arange(rows.size) if wanted == rows.size else fcluster(tree, wanted, "maxclust")
     return to_elements(pool, labels)
 
 
-def average_tree(distances: FloatArray, counts: IntArray) -> FloatArray:
-    """Average-linkage tree (r - 1, 4), in the format of SciPy, of rows that stand for several elements each.
-
-    Parameters
-    ----------
-    distances : (r, r) array
-        Symmetric; not changed.
-    counts : (r,) array of int
-        Elements behind each row.
-
-    Returns
-    -------
-    (r - 1, 4) array
-        Merges by rising height.
-
-    Examples
-    --------
-    >>> average_tree(np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 2.0], [4.0, 2.0, 0.0]]), np.array([1, 3, 1]))[:, 2]
-    array([1. , 2.5])
-    """
-    D, size = distances.astype(np.float64), counts.astype(np.float64)
-    r = len(D)
-    np.fill_diagonal(D, np.inf)
-    merges, chain = np.empty((r - 1, 3)), [0]
-    dead = np.zeros(r, bool)
-    for step in range(r - 1):
-        if not chain:
-            chain.append(int(np.flatnonzero(~dead)[0]))
-        while True:
-            i = chain[-1]
-            j = int(D[i].argmin())
-            if len(chain) > 1 and D[i, chain[-2]] <= D[i, j]:
-                j = chain[-2]
-                break
-            chain.append(j)
-        chain = chain[:-2]
-        merges[step] = i, j, D[i, j]
-        D[i] = (size[i] * D[i] + size[j] * D[j]) / (size[i] + size[j])
-        D[i, i], D[:, i] = np.inf, D[i]
-        D[i, i] = np.inf
-        size[i] += size[j]
-        dead[j] = True
-        D[j], D[:, j] = np.inf, np.inf
-    return _as_scipy(merges[np.argsort(merges[:, 2], kind="stable")], r)
-
-
-def _as_scipy(merges: FloatArray, r: int) -> FloatArray:
-    """Merges of rows, by height, renumbered as merges of clusters."""
-    tree = np.empty((r - 1, 4))
-    cluster, size = np.arange(r), np.ones(r)
-    parent = np.arange(r)
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    for step, (a, b, height) in enumerate(merges):
-        i, j = root(int(a)), root(int(b))
-        size[i] += size[j]
-        tree[step] = min(cluster[i], cluster[j]), max(cluster[i], cluster[j]), height, size[i]
-        parent[j], cluster[i] = i, r + step
-    return tree
-
-
-def _longest_lifetime(tree: FloatArray) -> int:
+def longest_lifetime(tree: FloatArray) -> int:
     """Number of groups, at least 2, over the widest range of heights."""
     heights = np.concatenate([[0.0], tree[:, 2]])
     lifetimes = np.diff(heights)

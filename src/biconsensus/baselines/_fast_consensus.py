@@ -14,6 +14,7 @@ from biconsensus.baselines._consensus_network import (
     share_together,
     thresholded,
 )
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import Graph
 from biconsensus.graphs._read import read_graph
@@ -22,6 +23,7 @@ from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import relabel
 
 
+@takes_tables
 def fast_consensus(
     pool: Pool,
     n_groups: int | None = None,
@@ -37,7 +39,7 @@ def fast_consensus(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         Communities of the m nodes of `graph`.
     n_groups : None
         It finds the number of groups itself and cannot be told.

@@ -7,16 +7,18 @@ from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 
 from biconsensus.baselines._cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 
 
+@takes_tables
 def hbgf(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None) -> IntArray:
     """Cluster elements and candidates together in the leading singular vectors of the membership matrix.
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int
         Number of groups; needed.

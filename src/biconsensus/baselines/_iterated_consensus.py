@@ -6,12 +6,14 @@ import numpy as np
 
 from biconsensus.baselines._consensus_network import is_unanimous, label_table, network_of, runs_on, thresholded
 from biconsensus.baselines._cooccurrence import check_square
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import relabel
 
 
+@takes_tables
 def iterated_consensus(
     pool: Pool,
     n_groups: int | None = None,
@@ -25,7 +27,7 @@ def iterated_consensus(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         Communities of m nodes.
     n_groups : None
         It finds the number of groups itself and cannot be told.

@@ -7,10 +7,12 @@ from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 
 from biconsensus.baselines._cooccurrence import check_n_groups, grouped_rows, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 
 
+@takes_tables
 def kmeans_matrix(
     pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, n_init: int = 10
 ) -> IntArray:
@@ -18,7 +20,7 @@ def kmeans_matrix(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int
         Number of groups; needed.

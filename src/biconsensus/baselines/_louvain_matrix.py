@@ -6,11 +6,13 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from biconsensus.baselines._cooccurrence import grouped_rows, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 
 
+@takes_tables
 def louvain_matrix(
     pool: Pool, n_groups: int | None = None, *, random_state: int | None = None, resolution: float = 1.0
 ) -> IntArray:
@@ -18,7 +20,7 @@ def louvain_matrix(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : None
         It finds the number of groups itself and cannot be told.

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -13,6 +14,7 @@ TINY = 1e-12
 """Keeps divisions finite."""
 
 
+@takes_tables
 def snmf(
     pool: Pool,
     n_groups: int | None = None,
@@ -26,7 +28,7 @@ def snmf(
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int
         Number of groups, q.

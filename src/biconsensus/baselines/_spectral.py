@@ -6,6 +6,7 @@ import numpy as np
 from scipy.linalg import eigvalsh
 
 from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._spectral import spectral_labels
@@ -14,12 +15,13 @@ MOST_GROUPS = 30
 """Most groups that the eigengap may choose among, as eigenvectors are dear."""
 
 
+@takes_tables
 def spectral(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None) -> IntArray:
     """Cluster the co-occurrence matrix by its leading eigenvectors (Ng, Jordan and Weiss).
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int or None
         Number of groups; None takes the largest gap between eigenvalues, from 2 to 30.

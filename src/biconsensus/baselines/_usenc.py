@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from biconsensus.baselines._tables import takes_tables
 from biconsensus.baselines._transfer_cut import transfer_cut
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 
 
+@takes_tables
 def usenc(pool: Pool, n_groups: int | None = None, *, random_state: int | None = None) -> IntArray:
     """Partition the bipartite graph of elements and candidates, all edges alike.
 
     Parameters
     ----------
-    pool : Pool
+    pool : Pool, or anything that `Pool.from_labels` takes
         The candidates.
     n_groups : int
         Number of groups; needed.

@@ -9,6 +9,7 @@ import typer
 
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
+from biconsensus.cli._datasets import group as datasets_group
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -20,6 +21,7 @@ app = typer.Typer(
     help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
+app.add_typer(datasets_group)
 
 
 def _version(asked: bool) -> None:
@@ -43,7 +45,10 @@ def _root(
     " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
 )
 def merge(
-    labels: Annotated[Path, typer.Argument(help="Table of groupings, one a column: CSV, TSV, Parquet, NPY, NPZ.")],
+    labels: Annotated[
+        Path,
+        typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+    ],
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
@@ -52,11 +57,15 @@ def merge(
     method: opt.Method = None,
     overlap: opt.Overlap = False,
     solver: opt.Solver = "auto",
+    header: opt.Header = None,
     id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -69,26 +78,35 @@ def merge(
     """
     from biconsensus.cli._fronts import run_merge
 
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed)
+    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape)
     more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_merge(output, labels, id_column, truth, settings)
+    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
 def cluster(
-    data: Annotated[Path, typer.Argument(help="Table of numbers, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+        ),
+    ],
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    header: opt.Header = None,
     id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -98,9 +116,9 @@ def cluster(
     """Cluster a table of numbers: many base clusterings, and what they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed)
+    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
-    run_cluster(output, data, id_column, truth, resume, jobs, settings)
+    run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
@@ -118,6 +136,7 @@ def communities(
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -127,7 +146,7 @@ def communities(
     """Find communities of a network: many runs of many algorithms, and what they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed)
+    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
     more = {"random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
@@ -135,19 +154,35 @@ def communities(
 
 @app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
 def fit(
+<<<<<<< HEAD
     points: Annotated[Path, typer.Argument(help="Table of points, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
     model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
+=======
+    points: Annotated[
+        Path,
+        typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+    ],
+    model: opt.Model = "line",
+>>>>>>> main
     threshold: opt.Threshold = None,
     samples: opt.Samples = "auto",
     sampling: opt.SampleLaw = None,
     sigma: opt.SampleScale = None,
     epsilon: opt.Epsilon = 1.0,
+<<<<<<< HEAD
     label_width: opt.LabelWidth = None,
+=======
+    label_width: opt.LabelWidth = 1.0,
+    header: opt.Header = None,
+>>>>>>> main
     id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
     truth: opt.Truth = None,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
@@ -157,7 +192,7 @@ def fit(
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -168,7 +203,7 @@ def fit(
         "random_state": seed,
         "n_jobs": jobs,
     }
-    run_fit(output, points, id_column, truth, settings)
+    run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
 @app.command()
@@ -188,13 +223,14 @@ def inspect(
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
     out: opt.Out = None,
     report: opt.Report = None,
+    escape: opt.Escape = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
 ) -> None:
     """Show a result that was kept."""
     from biconsensus.cli._fronts import run_inspect
 
-    run_inspect(Output("inspect", result, out, report, None, as_json, quiet), result)
+    run_inspect(Output("inspect", result, out, report, None, as_json, quiet, escape=escape), result)
 
 
 @app.command()

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.cli._tables import label_pool, point_table
+from biconsensus.cli._tables import called, label_pool, point_table
+from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
 
 
-def run_merge(output: Output, path: Path, id_column: str | None, truth: str | None, settings: dict[str, Any]) -> None:
+def run_merge(output: Output, path: Path, reading: Reading, settings: dict[str, Any]) -> None:
     """Consensus of a table of labels."""
     from biconsensus import Search, find_consensus
     from biconsensus.solvers import get_solver
@@ -17,19 +18,18 @@ def run_merge(output: Output, path: Path, id_column: str | None, truth: str | No
     Search(**settings).checked()  # what is wrong with the settings is told before anything is read
     if settings["solver"] != "auto":
         get_solver(settings["solver"])
-    with output.working(f"reading {path.name}"):
-        pool, true = label_pool(path, id_column, truth, settings["n_jobs"])
+    with output.working(f"reading {called(path)}"):
+        pool, true = label_pool(path, reading, settings["n_jobs"], output)
     with output.working(f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
         consensus = find_consensus(pool, **settings)
         _ = consensus.labels, consensus.backing
-    output.finish(consensus, truth=true, page={"title": f"Consensus of {path.name}"})
+    output.finish(consensus, truth=true, page={"title": f"Consensus of {called(path)}"})
 
 
 def run_cluster(
     output: Output,
     path: Path,
-    id_column: str | None,
-    truth: str | None,
+    reading: Reading,
     resume: Path | None,
     jobs: int,
     settings: dict[str, Any],
@@ -38,13 +38,13 @@ def run_cluster(
     from biconsensus import ConsensusClustering, Runs, Search
 
     search = Search(**settings).checked()
-    X, true, ids = point_table(path, id_column, truth)
+    X, true, ids = point_table(path, reading, FEATURES, output)
     runs = Runs(checkpoint=resume, progress=False if output.quiet else None)
     estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs)
     with output.working(f"clustering {X.shape[0]:,} elements", bar=True):
         estimator.fit(X)
     consensus = named(estimator.consensus_, ids)
-    output.finish(consensus, truth=true, page={"title": f"Clusters of {path.name}", "X": X})
+    output.finish(consensus, truth=true, page={"title": f"Clusters of {called(path)}", "X": X})
 
 
 def run_communities(
@@ -93,13 +93,13 @@ def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
     return np.unique([str(value) for value in values], return_inverse=True)[1]
 
 
-def run_fit(output: Output, path: Path, id_column: str | None, truth: str | None, settings: dict[str, Any]) -> None:
+def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, Any]) -> None:
     """Models fitted to a table of points."""
     from biconsensus import MultiModelFitter
     from biconsensus.models import get_model
     from biconsensus.report import FittedModels
 
-    X, true, ids = point_table(path, id_column, truth)
+    X, true, ids = point_table(path, reading, COORDINATES, output)
     fitter = MultiModelFitter(**settings)
     several = isinstance(settings["model"], list)
     kind = ", ".join(settings["model"]) if several else settings["model"]
@@ -108,7 +108,11 @@ def run_fit(output: Output, path: Path, id_column: str | None, truth: str | None
     widths = fitter.thresholds_
     width = float(widths.max()) if len(widths) else 1.0
     page = {
+<<<<<<< HEAD
         "title": f"Models of kind {kind} in {path.name}",
+=======
+        "title": f"Models of kind {settings['model']} in {called(path)}",
+>>>>>>> main
         "X": X,
         "models": None if several else FittedModels(get_model(kind), fitter.params_, width, fitter.labels_),
         "extra": {
@@ -163,15 +167,15 @@ def run_inspect(output: Output, path: Path) -> None:
     from biconsensus import Consensus
 
     consensus = Consensus.load(path)
-    output.finish(consensus, page={"title": f"Consensus kept in {path.name}"})
+    output.finish(consensus, page={"title": f"Consensus kept in {called(path)}"})
 
 
 def named(consensus: Any, ids: Any) -> Any:
     """The same result with the user's names of the elements."""
     from dataclasses import replace
 
-    import numpy as np
+    from biconsensus.pool._labels import exact_array
 
     if ids is None or consensus.pool.ids is not None:
         return consensus
-    return replace(consensus, pool=replace(consensus.pool, ids=np.asarray(ids)))
+    return replace(consensus, pool=replace(consensus.pool, ids=exact_array(ids)))

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
-"""Exit codes: what shells expect of success, of wrong input, and of an interrupt (128 + SIGINT)."""
+OK, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
+"""Exit codes: what shells expect of success, wrong input, an interrupt (128 + SIGINT) and an end (128 + SIGTERM)."""
 
 
 def main() -> None:
     """Entry point of the program."""
+    _open_streams()
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(sys.argv[1:]))
+
+
+def _open_streams() -> None:
+    """Standard streams that are closed lead nowhere, and names that are not UTF-8 are printed with replacements."""
+    # in the order of their numbers: an input file must not get the number of the output
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+def _terminate(number: int, frame: object) -> None:
+    """End in order, so that temporary files and worker processes are removed on the way."""
+    signal.signal(number, signal.SIG_DFL)
+    raise SystemExit(TERMINATED)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -28,7 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     Returns
     -------
     int
-        0 done, 2 wrong usage or input, 130 interrupted.
+        0 done, 2 wrong usage or input, 130 interrupted, 143 terminated.
 
     Examples
     --------

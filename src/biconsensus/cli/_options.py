@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-OUT, RUN, GROUPS = "Output", "Running", "Groups"
+if TYPE_CHECKING:
+    from biconsensus.pool.io._roles import Reading
+
+OUT, RUN, GROUPS, TABLE = "Output", "Running", "Groups", "Table"
 
 
 def _complete_models(incomplete: str) -> list[str]:
@@ -39,11 +42,36 @@ Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
 Truth = Annotated[
     str | None,
-    typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=RUN),
+    typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=TABLE),
 ]
 Id = Annotated[
     str | None,
-    typer.Option("--id", metavar="COLUMN", help="Column with the names of the elements.", rich_help_panel=RUN),
+    typer.Option("--id", metavar="COLUMN", help="Column with the names of the elements.", rich_help_panel=TABLE),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line names the columns; told by the rules of the documentation if not given.",
+        show_default=False,
+        rich_help_panel=TABLE,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--columns", metavar="NAMES", help="Use these columns only; may be repeated.", rich_help_panel=TABLE),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="NAMES", help="Leave these columns out; may be repeated.", rich_help_panel=TABLE),
+]
+Escape = Annotated[
+    bool,
+    typer.Option(
+        "--escape",
+        help="In .csv and .tsv, put ' before text that a spreadsheet would take for a formula.",
+        rich_help_panel=OUT,
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same answer.", rich_help_panel=RUN)]
 Jobs = Annotated[
@@ -157,6 +185,15 @@ def count_or_auto(text: str, option: str) -> str | int:
     if not (text.isdigit() and int(text) > 0):
         raise typer.BadParameter(f"{option} must be a whole number, 1 or larger, or 'auto'; received {text!r}.")
     return int(text)
+
+
+def reading(
+    header: bool | None, id_column: str | None, columns: list[str] | None, drop: list[str] | None, truth: str | None
+) -> Reading:
+    """What was said about a table; the rest is decided by the rules."""
+    from biconsensus.pool.io._roles import Reading
+
+    return Reading(header, id_column, columns or None, drop or (), truth)
 
 
 def search(

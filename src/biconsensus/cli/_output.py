@@ -32,8 +32,11 @@ class Output:
     as_json: bool = False
     quiet: bool = False
     seed: int | None = None
+    escape: bool = False
     started: float = field(default_factory=time.perf_counter)
     notes: list[str] = field(default_factory=list)
+    decided: str = ""
+    """What was read as what, in one line."""
 
     def __post_init__(self) -> None:
         """Check the targets before any work is done."""
@@ -41,11 +44,8 @@ class Output:
             from biconsensus.report._page import page_template
 
             page_template()
-        for target in (self.out, self.report, self.save):
-            if target is not None and not target.absolute().parent.is_dir():
-                raise FileNotFoundError(
-                    f"there is no folder {target.parent} to write {target.name} in; create it first."
-                )
+        if any(target is not None for target in (self.out, self.report, self.save)):
+            check_outputs(self.source, self.out, self.report, self.save)
 
     @contextmanager
     def working(self, what: str, *, bar: bool = False) -> Iterator[None]:
@@ -86,12 +86,13 @@ class Output:
         self, consensus: Consensus, *, truth: Any = None, page: dict[str, Any] | None = None, **more: Any
     ) -> None:
         """Write the files, then print the summary."""
-        scores = truth_scores(consensus, truth)
-        if self.out is not None:
-            write_groups(consensus, self.out, more.pop("columns", {}))
-        more.pop("columns", None)
+        # the whole result first: whatever happens to the rest, the work is not lost
         if self.save is not None:
             consensus.save(self.save)
+        scores = truth_scores(consensus, truth)
+        columns = more.pop("columns", {})
+        if self.out is not None:
+            write_groups(consensus, self.out, columns, self.escape)
         if self.report is not None:
             with self.working("writing the report"):
                 about = {"Command": self.command, "Input": self.source, "Seed": self.seed}
@@ -106,6 +107,8 @@ class Output:
 
     def summary(self, consensus: Consensus, scores: dict[str, float], more: dict[str, Any]) -> dict[str, Any]:
         """Everything a script may want to know."""
+        import numpy as np
+
         from biconsensus import __version__
         from biconsensus.plots._numbers import group_numbers
 
@@ -114,6 +117,7 @@ class Output:
             "command": self.command,
             "version": __version__,
             "input": None if self.source is None else {"path": str(self.source), "sha256": file_hash(self.source)},
+            "read": self.decided,
             "seed": self.seed,
             "elements": consensus.pool.shape[0],
             "candidates": consensus.pool.shape[1],
@@ -122,6 +126,7 @@ class Output:
             "sizes": numbers.sizes.tolist(),
             "backing": [round(float(value), 6) for value in numbers.backing],
             "gains": [round(float(value), 6) for value in numbers.gains],
+            "log10_chance": [round(float(value), 3) for value in np.maximum(numbers.significance, -1e9)],
             "backed_by_sources": numbers.sources.tolist(),
             "in_no_group": int((consensus.labels < 0).sum()),
             "summary": consensus.summary,
@@ -138,6 +143,8 @@ class Output:
         from rich.console import Console
 
         console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+        if self.decided:
+            console.print(f"read {self.decided}", markup=False)
         console.print(group_table(consensus))
         left = int((consensus.labels < 0).sum())
         console.print(f"{len(consensus)} groups, {left:,} of {consensus.labels.size:,} elements in no group.")
@@ -154,29 +161,50 @@ def group_table(consensus: Consensus) -> Any:
     from rich import box
     from rich.table import Table
 
-    from biconsensus.plots._numbers import group_numbers
+    from biconsensus.plots._numbers import chance_text, group_numbers
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
-    for name in ("group", "elements", "candidates", "sources", "gain", "mean backing", "stability"):
+    for name in ("group", "elements", "candidates", "sources", "gain", "mean backing", "stability", "chance"):
         table.add_column(name, justify="right")
     for k in range(min(len(consensus), MOST_LINES)):
         counts = (k, numbers.sizes[k], numbers.candidates[k], numbers.sources[k])
         shares = (numbers.backing[k], numbers.stability[k])
-        table.add_row(*(f"{n:,}" for n in counts), f"{numbers.gains[k]:,.1f}", *(f"{share:.3f}" for share in shares))
+        cells = [*(f"{n:,}" for n in counts), f"{numbers.gains[k]:,.1f}", *(f"{share:.3f}" for share in shares)]
+        table.add_row(*cells, chance_text(float(numbers.significance[k])))
     if len(consensus) > MOST_LINES:
         table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
     return table
 
 
-def write_groups(consensus: Consensus, path: Path, more: dict[str, Any]) -> None:
+def check_outputs(source: Path | None, out: Path | None, report: Path | None, save: Path | None) -> None:
+    """All targets can be written, and none is another one or the input; told before any work is done."""
+    from biconsensus.errors import InputError
+    from biconsensus.pool.io._writing import check_table_target, check_target, is_stream
+
+    if out is not None:
+        check_table_target(out)
+    taken = {} if source is None else {"the input": source}
+    for name, target in (("--save", save), ("--out", out), ("--report", report)):
+        if target is None:
+            continue
+        real = check_target(target)
+        for other, path in taken.items():
+            same = path.exists() and real.exists() and real.samefile(path)
+            if not is_stream(real) and (same or real == path.resolve()):
+                raise InputError(f"{name} {target} is the same file as {other}; give it another name.")
+        taken[name] = target
+
+
+def write_groups(consensus: Consensus, path: Path, more: dict[str, Any], escape: bool = False) -> None:
     """One line an element: its id, group and backing."""
     import numpy as np
 
     from biconsensus.pool.io import write_table
 
     ids = np.arange(consensus.labels.size) if consensus.pool.ids is None else consensus.pool.ids
-    write_table(path, {"group": consensus.labels, "backing": np.round(consensus.backing, 6), **more}, ids=ids)
+    columns = {"group": consensus.labels, "backing": np.round(consensus.backing, 6), **more}
+    write_table(path, columns, ids=ids, escape=escape)
 
 
 def truth_scores(consensus: Consensus, truth: Any) -> dict[str, float]:

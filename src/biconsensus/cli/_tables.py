@@ -1,26 +1,32 @@
-"""Input of the commands: tables, with the column of truth and the ids taken out."""
+"""Input of the commands: tables, with the column of truth and the ids taken out, and words on what was decided."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from biconsensus.errors import UnknownNameError
+from biconsensus.cli._output import Output
+from biconsensus.pool.io._roles import Reading
 
 STREAMED = 64 << 20
-"""Files of more bytes than this are read piece by piece."""
+"""Files of more bytes than this are read piece by piece: they are tens of times as large in memory."""
+FIRST_ROWS = 10_000
+"""Rows of a streamed file that decide whether a column holds ids."""
 
 
-def label_pool(path: Path, id_column: str | None, truth: str | None, jobs: int) -> tuple[Any, Any]:
+def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple[Any, Any]:
     """Pool of a table of labels, and the true groups; large files are never whole in memory."""
     from biconsensus import Pool
 
-    if truth is None and is_large(path):
+    if reading.truth is None and reading.columns is None and not reading.drop and is_large(path):
         from biconsensus.engines._local import pool_from_stream
 
-        return pool_from_stream(path, id_column=id_column or _first_id(path), n_jobs=jobs), None
-    columns, true, ids = label_table(path, id_column, truth)
-    return Pool.from_labels(columns, ids=ids), true
+        id_column = reading.id_column or _first_id(path, output)
+        return pool_from_stream(path, id_column=None if id_column is None else str(id_column), n_jobs=jobs), None
+    table = label_table(path, replace(reading, key="labels"))
+    output.decided, output.notes = table.decided, [*output.notes, *table.notes]
+    return Pool.from_labels(table.columns, ids=table.ids), true_groups(table.truth)
 
 
 def is_large(path: Path) -> bool:
@@ -30,69 +36,51 @@ def is_large(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq", ".npy") and path.is_file() and path.stat().st_size > STREAMED
 
 
-def _first_id(path: Path) -> str | None:
-    """Name of the first column of a Parquet file where it is that of the ids, as in smaller files."""
+def _first_id(path: Path, output: Output) -> str | None:
+    """Name of the column of ids of a large Parquet file, by the rules for smaller ones on its first rows."""
     if path.suffix.lower() == ".npy" or path.is_dir():
         return None
     import pyarrow.parquet
 
-    first: str = pyarrow.parquet.read_schema(path).names[0]
-    return first if first.lower() in ("", "id") else None
+    from biconsensus.pool.io._arrays import arrow_column
+    from biconsensus.pool.io._roles import LABELS, Raw, decided, roles_of
+
+    rows = next(pyarrow.parquet.ParquetFile(path).iter_batches(FIRST_ROWS))
+    raw = Raw(str(path), {name: arrow_column(rows.column(k)) for k, name in enumerate(rows.schema.names)})
+    roles = roles_of(raw, LABELS, Reading())
+    output.decided, output.notes = decided(raw, roles, LABELS), [*output.notes, *roles.notes]
+    return roles.ids
 
 
-def label_table(path: Path, id_column: str | None, truth: str | None) -> tuple[dict[str, Any], Any, Any]:
-    """Columns of base labels, the true groups, the ids."""
-    from biconsensus.pool.io import read_labels
+def label_table(path: Path, reading: Reading) -> Any:
+    """Table of labels."""
+    from biconsensus.pool.io._tables import label_table as read
 
-    table = read_labels(path, id_column=id_column)
-    columns = dict(table.columns)
-    true = None if truth is None else _take(columns, truth)
-    return columns, true, table.ids
+    return read(path, reading)
 
 
-def point_table(path: Path, id_column: str | None, truth: str | None) -> tuple[Any, Any, Any]:
+def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tuple[Any, Any, Any]:
     """Points, the true groups, the ids; the column of truth may hold text."""
-    from biconsensus.pool.io import read_points
+    from biconsensus.pool.io._tables import point_table as read
 
-    if truth is None:
-        table = read_points(path, id_column=id_column)
-        return table.X, None, table.ids
+    table = read(path, replace(reading, key="X"), kind)
+    output.decided, output.notes = table.decided, [*output.notes, *table.notes]
+    return table.X, true_groups(table.truth), table.ids
+
+
+def true_groups(values: Any) -> Any:
+    """Numbers of the true groups; a cell without truth is a class of its own."""
     import numpy as np
 
-    from biconsensus.pool.io import read_labels
-
-    labels = read_labels(path, id_column=id_column)
-    columns = dict(labels.columns)
-    true = _take(columns, truth)
-    X = np.column_stack([_numbers(path, name, values) for name, values in columns.items()])
-    return X, true, labels.ids
-
-
-def _take(columns: dict[str, Any], name: str) -> Any:
-    """Remove the column of truth; a cell without truth is a class of its own."""
-    import numpy as np
-
-    if name not in columns:
-        raise UnknownNameError.of("column", name, columns)
-    values = columns.pop(name)
+    if values is None:
+        return None
     if isinstance(values, np.ma.MaskedArray):
-        values = values.filled(-1)
+        values = np.ma.filled(values.astype(object), None)
     if values.dtype == object:
         values = np.array([str(value) for value in values])
     return np.unique(values, return_inverse=True)[1]
 
 
-def _numbers(path: Path, name: str, values: Any) -> Any:
-    """One column of finite numbers, or an error that names the place."""
-    import numpy as np
-
-    from biconsensus.errors import FileFormatError
-
-    try:
-        numbers = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
-    except (TypeError, ValueError):
-        numbers = np.full(1, np.nan)
-    if not np.isfinite(numbers).all():
-        row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise FileFormatError(f"{path}: column {name!r}, data row {row + 1}: every cell must be a finite number.")
-    return numbers
+def called(path: Path) -> str:
+    """Name of an input for people."""
+    return "the standard input" if str(path) == "-" else path.name

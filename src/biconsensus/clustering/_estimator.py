@@ -20,6 +20,7 @@ from biconsensus.result._consensus import Consensus
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
 from biconsensus.sources._running import Runs, child_seeds, run_sources
+from biconsensus.sources._scaling import Scaling, check_range
 
 
 class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -124,7 +125,10 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
             return self._fit_distributed(X)
         search = self._search()
         ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
-        points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
+        points = self._in_range(check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False)))
+        if len(points) == 1:
+            self.results_ = []
+            return self._keep(self._solve(Pool.from_labels([[-1]], ids=ids)))
         sources = sources_of(self.estimators, points)
         seeds = child_seeds(self.random_state, len(sources))
         how = vars(self.runs or Runs())
@@ -189,6 +193,14 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         shares = held / np.where(asked > 0, asked, 1.0)
         return float(shares.max(axis=1, initial=0.0).mean())
 
+    def _in_range(self, points: FloatArray) -> FloatArray:
+        """Points whose distances can be squared; given clusterers have parameters in the unit of the data."""
+        self._scaling = Scaling.of(points)
+        if not isinstance(self.estimators, str):
+            check_range(self._scaling)
+            self._scaling = Scaling()
+        return self._scaling.apply(points)
+
     def _search(self) -> Search:
         """All settings of the search, checked."""
         names = ("quorum", "n_groups", "min_elements", "min_candidates", "unassigned", "n_jobs")
@@ -220,5 +232,6 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
     def _votes(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Votes of the base clusterings on new rows."""
         check_is_fitted(self)
-        points = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        given = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        points = getattr(self, "_scaling", Scaling()).apply(given)
         return Voters.of(self.consensus_, self.results_).votes(points)

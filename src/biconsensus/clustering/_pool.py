@@ -42,8 +42,9 @@ def pool_of(results: Sequence[SourceResult], weights: Any, ids: Any) -> Pool:
     given = weights if isinstance(weights, np.ndarray) else np.ones(len(results))
     made = [_part(result, weight, ids) for result, weight in zip(results, given) if result.ok]
     parts = [part for part in made if part is not None]
-    if not parts:
-        raise InputError("no base run put any element in a group, so there is no pool; use other estimators.")
+    if not parts:  # as for a table of -1: no group, with a warning
+        size = next(len(result.labels) for result in results if result.labels is not None)
+        return Pool.from_labels([np.full(size, -1)], ids=ids)
     pool = without_trivial(reduce(add, parts))
     return pool if isinstance(weights, np.ndarray) or weights is None else weighed(pool, weights)
 

@@ -1,33 +1,17 @@
-"""Where the data sets are, and what is in each."""
+"""Where a file is: in the folder that the user names, in the package, or in the cache."""
 
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from biconsensus.errors import UnknownNameError
-from biconsensus.protocols import IntArray
+from biconsensus.datasets._fetch import cache_dir, fetch_files
+from biconsensus.datasets._table import PACKAGED, table
+from biconsensus.errors import MissingDataError
 
 VARIABLE = "BICONSENSUS_DATA"
-
-FILES = {
-    "adelaidermf": ("adelaidermf", "*.mat"),
-    "benchmark": ("clustering_data_v1", "*/*.data.gz"),
-    "ensemble_pool": ("ensemble_pools", "bc_pool_*.mat"),
-    "facebook100": ("facebook100", "*.mat"),
-    "hopkins155": ("hopkins155", "*_truth.mat"),
-    "network": ("networks", "*.gml"),
-    "self_tuning": ("self_tuning", "*.csv"),
-    "york_urban": ("york_urban/lines_noimg", "*LinesAndVP.mat"),
-    "york_urban_detected": ("york_urban/yud_plus/lines", "*.txt"),
-}
-"""Folder and pattern of the files of each set that has one file for each name."""
-
-AFFIXES = ("bc_pool_", "_truth", "LinesAndVP", ".data.gz")
+"""Environment variable: a folder with the data sets, in place of the cache; nothing is fetched then."""
 
 
 def data_dir() -> Path:
@@ -36,12 +20,12 @@ def data_dir() -> Path:
     Returns
     -------
     pathlib.Path
-        What the environment variable ``BICONSENSUS_DATA`` names, else ``../shared/data`` beside a source checkout.
+        What the environment variable ``BICONSENSUS_DATA`` names, else the cache that files are fetched into.
 
     Raises
     ------
-    FileNotFoundError
-        Where there is no such folder; the message says what to set.
+    MissingDataError
+        Where the variable names something that is no folder.
 
     Examples
     --------
@@ -51,78 +35,58 @@ def data_dir() -> Path:
     ...     data_dir() == Path(folder)
     True
     """
+    return local_folder() or cache_dir()
+
+
+def local_folder() -> Path | None:
+    """The folder that the user names; None where none is named."""
     named = os.environ.get(VARIABLE)
-    folder = Path(named) if named else Path(__file__).resolve().parents[4] / "shared" / "data"
-    if folder.is_dir():
-        return folder
-    raise FileNotFoundError(
-        f"there is no folder of data sets at {folder}; set the environment variable {VARIABLE} to the folder that "
-        f"holds jlinkage/, uci/, networks/ and the others."
-    )
+    if not named:
+        return None
+    if not Path(named).is_dir():
+        raise MissingDataError(
+            f"there is no folder of data sets at {named}; set the environment variable {VARIABLE} to a folder that "
+            f"holds jlinkage/, uci/, networks/ and the others, or unset it to have them fetched."
+        )
+    return Path(named)
 
 
-def names_of(dataset: str) -> list[str]:
-    """Names that the loader of a set takes.
-
-    Parameters
-    ----------
-    dataset : str
-        Such as "network", "benchmark" or "hopkins155": the part of the loader's name after ``load_``.
-
-    Returns
-    -------
-    list of str
-        In order; Hopkins 155 without the sequence "dancing", which is not one of the 155.
-
-    Examples
-    --------
-    >>> names_of("network")  # doctest: +SKIP
-    ['dolphins', 'football', 'footballTSEinput', 'karate_club', 'lesmis', 'polbooks']
-    """
-    return sorted(set(_files(dataset)) - ({"dancing"} if dataset == "hopkins155" else set()))
+def matching(pattern: str) -> list[str]:
+    """Files below the folder of data sets that match a pattern: of the user's folder, else of the table."""
+    folder = local_folder()
+    if folder is not None:
+        return sorted(path.relative_to(folder).as_posix() for path in folder.glob(pattern))
+    depth = pattern.count("/")
+    return sorted(file for file in table() if file.count("/") == depth and fnmatchcase(file, pattern))
 
 
-def file_of(dataset: str, name: str) -> Path:
-    """The file of one name of a set, or an error with the valid names."""
-    files = _files(dataset)
-    if name not in files:
-        raise UnknownNameError.of(f"{dataset} data set", name, files)
-    return files[name]
+def paths_of(files: list[str]) -> list[Path]:
+    """The files as paths, fetched where they are not here."""
+    folder = local_folder()
+    if folder is not None:
+        return [_existing(folder, file) for file in files]
+    away = [file for file in files if not (PACKAGED / file).exists()]
+    fetched = dict(zip(away, fetch_files([table()[file] for file in away]) if away else [], strict=True))
+    return [fetched.get(file, PACKAGED / file) for file in files]
 
 
-def existing(*parts: str) -> Path:
-    """A file below the data folder, or an error that says what is missing."""
-    path = data_dir().joinpath(*parts)
+def path_of(file: str) -> Path:
+    """One file as a path, fetched where it is not here."""
+    return paths_of([file])[0]
+
+
+def here(file: str) -> bool:
+    """Whether a file can be read without being fetched."""
+    return (local_folder() is None and (PACKAGED / file).exists()) or (data_dir() / file).exists()
+
+
+def _existing(folder: Path, file: str) -> Path:
+    """A file of the user's folder, or an error that says what is missing."""
+    path = folder / file
     if not path.exists():
-        raise FileNotFoundError(f"{path} is missing; set {VARIABLE} to a folder of data sets that has it.")
+        dataset = table()[file].dataset if file in table() else None
+        raise MissingDataError(
+            f"{path} is missing; set {VARIABLE} to a folder of data sets that has it, or unset it to have it fetched.",
+            dataset,
+        )
     return path
-
-
-def matlab(path: Path) -> dict[str, Any]:
-    """The variables of a MATLAB file."""
-    from scipy.io import loadmat
-
-    variables: dict[str, Any] = loadmat(path)
-    return variables
-
-
-def codes(values: ArrayLike) -> IntArray:
-    """Labels from 0 in the order of the sorted values."""
-    return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int64)
-
-
-def _files(dataset: str) -> dict[str, Path]:
-    """The files of a set by name."""
-    if dataset not in FILES:
-        raise UnknownNameError.of("data set", dataset, FILES)
-    folder, pattern = FILES[dataset]
-    return {_name(path, dataset): path for path in sorted(existing(folder).glob(pattern))}
-
-
-def _name(path: Path, dataset: str) -> str:
-    """Name of a set from its file: no affixes; with the collection in front where there are several."""
-    name = path.name
-    for affix in AFFIXES:
-        name = name.replace(affix, "")
-    name = name.removesuffix(path.suffix)
-    return f"{path.parent.name}/{name}" if dataset == "benchmark" else name

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.datasets._folder import codes, file_of, matlab
+from biconsensus.datasets._reading import codes, matlab
+from biconsensus.datasets._sets import file_of
 from biconsensus.errors import MissingDependencyError
 from biconsensus.protocols import IntArray
 
@@ -89,7 +90,7 @@ def load_facebook100(name: str, year: int | None = None) -> School:
     """
     from scipy.sparse.csgraph import connected_components
 
-    variables = matlab(file_of("facebook100", name))
+    variables = matlab(file_of("facebook100", name), "A", "local_info")
     adjacency, info = csr_array(variables["A"]).astype(np.float64), variables["local_info"].astype(np.int64)
     if year is not None:
         kept = np.flatnonzero(info[:, 5] == year)

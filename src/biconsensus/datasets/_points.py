@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biconsensus.datasets._folder import codes, existing, file_of, matlab
+from biconsensus.datasets._folder import matching, path_of
+from biconsensus.datasets._reading import codes, matlab
+from biconsensus.datasets._sets import MODELS, file_of
 from biconsensus.errors import MissingDependencyError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -30,23 +32,6 @@ class EnsemblePool(NamedTuple):
     """(m,) true labels from 0."""
 
 
-MODELS = {
-    "Star5_S00075_O50": 5,
-    "Star5_S00075_O75": 5,
-    "Star11_S00075_O50": 11,
-    "Circles5_S00075_O50": 5,
-    "Stairs4_S00075_O60": 4,
-    "Star5_S00075_O0": 5,
-    "Star5_S0015_O0": 5,
-    "Star5_S0_O5": 5,
-    "Star11_S00075_O0": 11,
-    "Star5_S0015_O50": 5,
-    "Stairs_S0015_060": 4,
-    "PozzoVeggiani": 0,
-    "CastelVecchio": 0,
-}
-"""Number of true models of each J-linkage set, of fifty points each; the rest are outliers."""
-
 PAPER_SETS = {
     "A": "Star5_S00075_O50",
     "B": "Star5_S00075_O75",
@@ -55,16 +40,8 @@ PAPER_SETS = {
 }
 """The paper's letters for four of them."""
 
-UCI = {
-    "breast": ("breast-cancer-wisconsin.data", 1),
-    "glass": ("glass.data", 1),
-    "iris": ("iris.csv", 0),
-    "wine": ("wine.csv", 0),
-    "ecoli": ("ecoli.data", 1),
-    "segment": ("segment.arff", 0),
-    "vehicle": ("vehicle.arff", 0),
-}
-"""File of each UCI set and how many columns in front are ids."""
+N_IDS = {"breast": 1, "glass": 1, "ecoli": 1}
+"""How many columns in front are ids; none in the other UCI sets."""
 
 
 def load_jlinkage(name: str) -> Labelled:
@@ -88,7 +65,7 @@ def load_jlinkage(name: str) -> Labelled:
     variable = PAPER_SETS.get(name, name)
     if variable not in MODELS:
         raise UnknownNameError.of("jlinkage data set", name, [*MODELS, *PAPER_SETS])
-    X = matlab(existing("jlinkage", "JLinkageExamples.mat"))[variable].T.astype(np.float64)
+    X = matlab(file_of("jlinkage", variable), variable)[variable].T.astype(np.float64)
     inliers = 50 * MODELS[variable]
     if not inliers:
         return Labelled(X, None)
@@ -110,14 +87,11 @@ def load_uci(name: str) -> Labelled:
 
     Examples
     --------
-    >>> load_uci("wine").X.shape  # doctest: +SKIP
+    >>> load_uci("wine").X.shape
     (178, 13)
     """
-    if name not in UCI:
-        raise UnknownNameError.of("uci data set", name, UCI)
-    file, n_ids = UCI[name]
-    rows = [row for row in _cells(existing("uci", file)) if "?" not in row]
-    X = np.array([row[n_ids:-1] for row in rows], dtype=np.float64)
+    rows = [row for row in _cells(file_of("uci", name)) if "?" not in row]
+    X = np.array([row[N_IDS.get(name, 0) : -1] for row in rows], dtype=np.float64)
     return Labelled(X, codes([row[-1] for row in rows]))
 
 
@@ -169,12 +143,12 @@ def load_benchmark(name: str, labels: int = 0) -> Labelled:
     >>> load_benchmark("fcps/atom").X.shape  # doctest: +SKIP
     (800, 3)
     """
-    path = file_of("benchmark", name)
-    truth = path.with_name(path.name.replace(".data.gz", f".labels{labels}.gz"))
-    if not truth.exists():
-        raise UnknownNameError.of(f"labels of {name}", labels, [p.name for p in truth.parent.glob("*.labels*")])
-    X = np.loadtxt(path, ndmin=2)
-    return Labelled(X, np.loadtxt(truth, dtype=np.int64) - 1)
+    X = np.loadtxt(file_of("benchmark", name), ndmin=2)
+    stem = f"clustering_data_v1/{name}.labels"
+    given = [file.removeprefix(stem).removesuffix(".gz") for file in matching(f"{stem}[0-9].gz")]
+    if str(labels) not in given:
+        raise UnknownNameError.of(f"labels of {name}", labels, given)
+    return Labelled(X, np.loadtxt(path_of(f"{stem}{labels}.gz"), dtype=np.int64) - 1)
 
 
 def load_ensemble_pool(name: str) -> EnsemblePool:
@@ -194,7 +168,7 @@ def load_ensemble_pool(name: str) -> EnsemblePool:
     >>> load_ensemble_pool("VS").members.shape  # doctest: +SKIP
     (846, 100)
     """
-    variables = matlab(file_of("ensemble_pool", name))
+    variables = matlab(file_of("ensemble_pool", name), "members", "gt")
     return EnsemblePool(variables["members"].astype(np.int64), codes(variables["gt"].ravel()))
 
 
@@ -215,7 +189,7 @@ def load_single_cell() -> Labelled:
         import pyreadr  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError:
         raise MissingDependencyError("pyreadr is not installed; get it with: pip install pyreadr") from None
-    tables = pyreadr.read_r(str(existing("single_cell", "yan.rda")))
+    tables = pyreadr.read_r(str(file_of("single_cell", "yan")))
     return Labelled(tables["yan"].to_numpy(np.float64).T, codes(tables["ann"].iloc[:, 0].astype(str).to_numpy()))
 
 

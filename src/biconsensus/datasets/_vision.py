@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from biconsensus.datasets._folder import codes, existing, file_of, matlab
+from biconsensus.datasets._folder import path_of
 from biconsensus.datasets._points import Labelled
-from biconsensus.errors import UnknownNameError
+from biconsensus.datasets._reading import codes, matlab
+from biconsensus.datasets._sets import YORK_CAMERA, file_of, files_of
+from biconsensus.errors import MissingDependencyError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
 
@@ -23,6 +26,15 @@ class Segments(NamedTuple):
     """(v, 3) true directions in the frame of the camera, as in the file."""
     camera: FloatArray
     """(3, 3) intrinsic matrix in pixels: from directions (y upwards) to the image (y down)."""
+
+
+class Picture(NamedTuple):
+    """A picture in grey, and which of its pixels belong to what."""
+
+    image: FloatArray
+    """(height, width) brightness as in the file."""
+    mask: IntArray | None
+    """(height, width) number of the object at each pixel, 0 for none; None where no truth is known."""
 
 
 class Correspondences(NamedTuple):
@@ -61,7 +73,7 @@ def load_hopkins155(name: str) -> Labelled:
     >>> load_hopkins155("1R2RC").X.shape  # doctest: +SKIP
     (459, 58)
     """
-    variables = matlab(file_of("hopkins155", name))
+    variables = matlab(file_of("hopkins155", name), "x", "s")
     tracks = variables["x"][:2].transpose(1, 2, 0)
     return Labelled(tracks.reshape(len(tracks), -1).astype(np.float64), codes(variables["s"].ravel()))
 
@@ -93,7 +105,7 @@ def load_york_urban(name: str, segments: str = "labelled", truth: str = "york") 
         raise UnknownNameError.of("truth", truth, TRUTHS)
     folder, ending, variable = TRUTHS[truth]
     lines, labels = _labelled(name) if segments == "labelled" else (_detected(name), None)
-    points = matlab(existing("york_urban", *folder.split("/"), name + ending))[variable]
+    points = matlab(path_of(f"york_urban/{folder}/{name}{ending}"), variable)[variable]
     return Segments(lines, labels, points.T.astype(np.float64), _camera())
 
 
@@ -114,17 +126,46 @@ def load_adelaidermf(name: str) -> Correspondences:
     >>> load_adelaidermf("barrsmith").X.shape  # doctest: +SKIP
     (241, 4)
     """
-    variables = matlab(file_of("adelaidermf", name))
+    variables = matlab(file_of("adelaidermf", name), "data", "label")
     X = variables["data"][[0, 1, 3, 4]].T.astype(np.float64)
     return Correspondences(X, variables["label"].ravel().astype(np.int64) - 1)
 
 
+def load_cells(name: str) -> Picture:
+    """A photograph of 24 coins, or a micrograph of 125 nuclei with its mask.
+
+    Parameters
+    ----------
+    name : {"coins", "nuclei"}
+        Stand-ins for the micrograph of the paper, which was not found.
+
+    Returns
+    -------
+    Picture
+
+    Examples
+    --------
+    >>> load_cells("coins").image.shape  # doctest: +SKIP
+    (303, 384)
+    """
+    image, *mask = [_pixels(path_of(file)) for file in files_of("cells", name)]
+    return Picture(image.astype(np.float64), mask[0].astype(np.int64) if mask else None)
+
+
+def _pixels(path: Path) -> Any:
+    """Values of a picture as they are in the file."""
+    try:
+        import cv2
+    except ImportError:
+        raise MissingDependencyError.of("opencv-python-headless", "vision") from None
+    return cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+
+
 def _labelled(name: str) -> tuple[FloatArray, IntArray]:
     """Segments drawn by hand (two rows each in the file) and their vanishing points."""
-    variables = matlab(file_of("york_urban", name))
-    return variables["lines"].reshape(-1, 4).astype(np.float64), variables["vp_association"].ravel().astype(
-        np.int64
-    ) - 1
+    variables = matlab(file_of("york_urban", name), "lines", "vp_association")
+    lines, association = variables["lines"], variables["vp_association"]
+    return lines.reshape(-1, 4).astype(np.float64), association.ravel().astype(np.int64) - 1
 
 
 def _detected(name: str) -> FloatArray:
@@ -134,7 +175,7 @@ def _detected(name: str) -> FloatArray:
 
 def _camera() -> FloatArray:
     """Intrinsic matrix of the one camera of the set."""
-    values = matlab(existing("york_urban", "YorkUrbanDB", "cameraParameters.mat"))
+    values = matlab(path_of(YORK_CAMERA), "focal", "pixelSize", "pp")
     focal = float(values["focal"].item()) / float(values["pixelSize"].item())
     x, y = values["pp"].ravel()
     # rows of the image count downwards, the file's directions have y upwards

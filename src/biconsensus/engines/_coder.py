@@ -33,6 +33,7 @@ class Coder:
         if isinstance(chunk, np.ndarray) and chunk.ndim == 2 and chunk.dtype.kind in "iu" and self.missing is None:
             self.expect([f"source {k}" for k in range(chunk.shape[1])])
             return Cells(_signed(chunk))
+        _check_is_table(chunk)
         columns, names, _ = encode(as_columns(chunk), self.missing)
         self.expect(names)
         values, masks = [], []
@@ -49,6 +50,22 @@ class Coder:
             self.names, self.texts = names, [{} for _ in names]
         if names != self.names:
             raise InputError(f"all chunks must have the columns {self.names}; one has {names}.")
+
+
+def _check_is_table(chunk: Any) -> None:
+    """A chunk holds rows of all groupings; a single vector would be taken for more elements of one grouping."""
+    shape = getattr(chunk, "shape", None)
+    flat = len(shape) == 1 if shape is not None else isinstance(chunk, (list, tuple)) and not _holds_vectors(chunk)
+    if flat:
+        raise InputError(
+            "labels: an iterator is read as chunks of one table, (rows, groupings) each; received a vector. "
+            "Give a list of label vectors, list(...), or chunks of two dimensions."
+        )
+
+
+def _holds_vectors(chunk: Any) -> bool:
+    """Whether a list holds lists."""
+    return len(chunk) > 0 and hasattr(chunk[0], "__len__") and not isinstance(chunk[0], (str, bytes))
 
 
 def as_columns(chunk: Any) -> Any:
@@ -68,6 +85,8 @@ def _numbered(texts: dict[Any, int], column: Column, absent: BoolArray | None) -
         values = _signed(column.cells)
     else:
         codes = [label if _is_whole(label) else TEXT + texts.setdefault(label, len(texts)) for label in column.labels]
+        if any(code >= 2**63 for code in codes):
+            raise InputError(f"labels must be below 2**63; found {max(codes)}.")
         numbers = np.array([*codes, 0], dtype=np.int64)
         values = numbers.astype(np.result_type(*map(np.min_scalar_type, (numbers.min(), numbers.max()))))[column.cells]
     if texts and values.size and values.min() < TEXT + len(texts) and _clash(values, column, len(texts)):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.protocols import FloatArray, IntArray
@@ -46,6 +47,11 @@ def summed(behind: csr_array, part_of: IntArray, n_parts: int) -> csr_array:
     n = part_of.size
     parts = csr_array((np.ones(n), (part_of, np.arange(n))), shape=(n_parts, n))
     return csr_array(parts @ behind)
+
+
+def sums_by(places: NDArray[Any], amounts: NDArray[Any], size: int) -> FloatArray:
+    """(size,) sum of the amounts at each place."""
+    return np.asarray(np.bincount(places, amounts, minlength=size), np.float64)
 
 
 def values_at(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.matrix._coverage import stored_rows, sums_by
 from biconsensus.pool._distinct import column_sizes, group_rows, mix
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
@@ -60,6 +61,22 @@ class PreferenceMatrix:
         """(q, r) the transposed entries, for votes on columns."""
         return csr_array(self.entries.T)
 
+    @cached_property
+    def row_of_entry(self) -> IntArray:
+        """(nnz,) the row of each stored entry."""
+        return stored_rows(self.entries)
+
+    @cached_property
+    def amounts(self) -> FloatArray:
+        """(nnz,) each stored entry times the multiplicity of its row."""
+        counts = self.counts.astype(np.float64)[self.row_of_entry]
+        return counts if self.binary else counts * self.entries.data
+
+    @cached_property
+    def sizes(self) -> FloatArray:
+        """(q,) sum of the entries of each column over all elements: how many it holds, where entries are ones."""
+        return sums_by(self.entries.indices, self.amounts, self.shape[1])
+
     def n_elements(self, rows: BoolArray) -> int:
         """Number of elements, with multiplicity, in a mask over rows."""
         return int(self.counts[rows].sum())
@@ -86,6 +103,41 @@ class PreferenceMatrix:
             by_view = np.bincount(self.view, weights, minlength=self.unseen.shape[1])
             asked -= counts @ (self.unseen @ by_view)
         return float(held - float(quorum) * asked)
+
+    def group_sizes(self, rows: IntArray, n_groups: int) -> FloatArray:
+        """(T,) elements of groups of rows, from the group (r,) of each row, -1 for none."""
+        inside = rows >= 0
+        return sums_by(rows[inside], self.counts[inside], n_groups)
+
+    def group_sources(self, columns: IntArray, n_groups: int) -> IntArray:
+        """(T,) distinct sources behind groups of columns, from the group (q,) of each column, -1 for none."""
+        n_sources, group = self.backers.shape[1], np.repeat(columns, np.diff(self.backers.indptr))
+        pairs = np.unique((group * np.int64(n_sources) + self.backers.indices)[group >= 0])
+        return np.bincount(pairs // n_sources, minlength=n_groups)
+
+    def group_gains(self, rows: IntArray, columns: IntArray, quorum: Fraction) -> FloatArray:
+        """(T,) gains of disjoint blocks, from the group of each row (r,) and column (q,), -1 for none."""
+        n_groups, entries = int(columns.max(initial=-1)) + 1, self.entries
+        weights, own = np.where(columns >= 0, self.weights, 0.0), columns[entries.indices]
+        together = np.flatnonzero((own >= 0) & (own == rows[self.row_of_entry]))
+        # the elements of the block that each column holds: whole numbers, the same in any order of the rows
+        held = sums_by(entries.indices[together], self.amounts[together], columns.size)
+        asked = np.where(columns >= 0, self.group_sizes(rows, n_groups)[columns], 0.0) if n_groups else 0.0 * held
+        if self.unseen is not None and self.view is not None:
+            asked = asked - self._unseen_of_own(rows, columns, n_groups)
+        excess = weights * (held - float(quorum) * asked)
+        return sums_by(columns[columns >= 0], excess[columns >= 0], n_groups)
+
+    def _unseen_of_own(self, rows: IntArray, columns: IntArray, n_groups: int) -> FloatArray:
+        """(q,) elements of the group of each column that its view did not see."""
+        assert self.unseen is not None
+        assert self.view is not None
+        group = np.repeat(rows, np.diff(self.unseen.indptr))
+        amounts = np.repeat(self.counts, np.diff(self.unseen.indptr))
+        inside, n_views = group >= 0, self.unseen.shape[1]
+        cells = self.unseen.indices[inside] * np.int64(n_groups) + group[inside]
+        lost = sums_by(cells, amounts[inside], n_views * n_groups).reshape(n_views, n_groups)
+        return np.where(columns >= 0, lost[self.view, columns], 0.0)
 
     @cached_property
     def norm(self) -> float:

@@ -8,13 +8,16 @@ rows following, and does so from several starts; nothing is drawn at random.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from biconsensus.matrix._coverage import stored_rows, sums_by, top_in_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._votes import MAX_ROUNDS, Votes, consecutive
-from biconsensus.protocols import Block, IntArray, comparable
+from biconsensus.methods._votes import MAX_ROUNDS, Votes, consecutive, n_groups_of
+from biconsensus.protocols import Block, FloatArray, IntArray, comparable
 
 Step = Callable[[Votes, IntArray], IntArray]
 
@@ -22,6 +25,14 @@ N_STARTS = 6
 """Covers by single sources tried as starts; more of them rarely gained anything."""
 LARGE = 1_000_000
 """Memberships of distinct rows above which fewer starts are tried, to keep the time in proportion."""
+FEW_GROUPS = 500
+"""Groups up to which a table of all pairs of them is quicker than that of the pairs that meet; measured."""
+MAX_PAIRS = 4_000_000
+"""Pairs of columns that are looked at together; a group of more than 2,000 columns is cut by its heaviest ones."""
+PAIR_COST = 30
+"""Steps of a dense product in the time in which one pair of entries is counted; measured."""
+PRODUCT_COST = 150_000
+"""Steps of a dense product in the time that starting one takes; measured."""
 N_PEAKS = 1000
 """Most frequent rows that make a start of their own."""
 MOVES_BUDGET = 100_000_000
@@ -31,40 +42,41 @@ MOVES_BUDGET = 100_000_000
 def optimise(problem: PreferenceMatrix, quorum: Fraction, start: list[Block] | None = None) -> list[Block]:
     """Disjoint blocks of the largest total gain that the search finds, their number free.
 
-    Parameters
-    ----------
-    problem : PreferenceMatrix
-        Distinct rows (r,) and columns (q,) with multiplicities, weights and what was seen.
-    quorum : Fraction
-        Share of support theta in (0, 1) that a member needs.
-    start : list of Block, optional
-        An answer to start from as well; the result never gains less.
+        Parameters
+        ----------
+        problem : PreferenceMatrix
+            Distinct rows (r,) and columns (q,) with multiplicities, weights and what was seen.
+        quorum : Fraction
+            Share of support theta in (0, 1) that a member needs.
+        start : list of Block, optional
+            An answer to start from as well; the result never gains less.
 
-    Returns
-    -------
-    list of Block
-        Largest gain first; ties by size, then by first row.
+        Returns
+        -------
+        list of Block
+            Largest gain first; ties by size, then by first row.
 
-    Notes
-    -----
-    Maximises ``sum_t sum_{i in R_t, j in Q_t} s_i M_ij w_j (B_ij - theta)`` over disjoint row sets R_t and disjoint
-    column sets Q_t. At theta = 1/2 and with everything seen this is the smallest L1 error of A against a sum of
-    disjoint rank-one blocks (the sum that Algorithm 1 of the paper pursues greedily).
+        Notes
+        -----
+        Maximises ``sum_t sum_{i in R_t, j in Q_t} s_i M_ij w_j (B_ij - theta)`` over disjoint row sets R_t and disjoint
+        column sets Q_t. At theta = 1/2 and with everything seen this is the smallest L1 error of A against a sum of
+        disjoint rank-one blocks (the sum that Algorithm 1 of the paper pursues greedily).
 
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> import biconsensus as bc
-    >>> from biconsensus.matrix._matrix import PreferenceMatrix
-    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
-    >>> [int(block.rows.sum()) for block in optimise(PreferenceMatrix.from_pool(pool), Fraction(1, 2))]
-    [1, 2]
+        Examples
+        --------
+        >>> from fractions import Fraction
+        >>> import biconsensus as bc
+        >>> from biconsensus.matrix._coverage import stored_rows, sums_by, top_in_rows
+    from biconsensus.matrix._matrix import PreferenceMatrix
+        >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+        >>> [int(block.rows.sum()) for block in optimise(PreferenceMatrix.from_pool(pool), Fraction(1, 2))]
+        [1, 2]
     """
     votes = Votes.at_quorum(problem, quorum)
-    columns = search(votes, [] if start is None else [_columns_of(start, votes.n_columns)])
+    columns = search(votes, [] if start is None else [columns_of(start, votes.n_columns)])
     rows, _ = votes.best_rows(columns)
-    groups = np.unique(rows[rows >= 0])
-    blocks = [Block(rows == t, columns == t, problem.gain(rows == t, columns == t, quorum)) for t in groups]
+    gains = problem.group_gains(rows, columns, quorum)
+    blocks = [Block(rows == t, columns == t, float(gains[t])) for t in np.unique(rows[rows >= 0])]
     return sorted(blocks, key=lambda b: (-comparable(b.gain), -problem.n_elements(b.rows), int(b.rows.argmax())))
 
 
@@ -130,47 +142,188 @@ def peaks(votes: Votes) -> IntArray:
 def merged(votes: Votes, columns: IntArray) -> IntArray:
     """Groups joined while a pair gains by it, mutual best pairs first."""
     rows, _ = votes.best_rows(columns)
-    n_groups = int(columns.max(initial=-1)) + 1
+    n_groups = n_groups_of(columns)
     if n_groups < 2:
         return columns
-    cross = votes.gain_between_groups(columns, rows)
+    pairs = DensePairs(votes, columns, rows) if n_groups <= FEW_GROUPS else SparsePairs(votes, columns, rows)
     groups = np.arange(n_groups)
     while True:
-        joint = cross + cross.T
-        np.fill_diagonal(joint, 0.0)
-        partner, best = joint.argmax(axis=1), joint.max(axis=1)
-        pairs = np.flatnonzero((best > 0) & (partner[partner] == np.arange(best.size)))
-        if pairs.size == 0:
-            break
+        partner, best = pairs.best()
+        first = np.flatnonzero((best > 0) & (partner[partner] == np.arange(best.size)))
+        first = first[first < partner[first]]
+        if first.size == 0:
+            return np.where(columns >= 0, groups[columns], -1)
         onto = np.arange(best.size)
-        onto[pairs] = np.minimum(pairs, partner[pairs])
+        onto[partner[first]] = first
         onto = np.unique(onto, return_inverse=True)[1]
-        fold = np.zeros((onto.max() + 1, onto.size))
-        fold[onto, np.arange(onto.size)] = 1.0
-        cross, groups = fold @ cross @ fold.T, onto[groups]
-    return np.where(columns >= 0, groups[columns], -1)
+        pairs.join(onto)
+        groups = onto[groups]
+
+
+class DensePairs:
+    """What every two groups gain by being one: their columns with each other's rows."""
+
+    def __init__(self, votes: Votes, columns: IntArray, rows: IntArray) -> None:
+        gains = votes.gain_between_groups(columns, rows)
+        self._gains = gains + gains.T
+        np.fill_diagonal(self._gains, 0.0)
+
+    def best(self) -> tuple[IntArray, FloatArray]:
+        """(T,) and (T,) the partner that each group gains most with, and that gain; 0 where it only loses."""
+        partner = self._gains.argmax(axis=1)
+        return partner, self._gains[np.arange(partner.size), partner]
+
+    def join(self, onto: IntArray) -> None:
+        """Groups become those that they are put on; gains add up."""
+        size = int(onto.max()) + 1
+        by_row = np.zeros((size, onto.size))
+        np.add.at(by_row, onto, self._gains)
+        self._gains = np.zeros((size, size))
+        np.add.at(self._gains.T, onto, by_row.T)
+        np.fill_diagonal(self._gains, 0.0)
+
+
+class SparsePairs:
+    """The same for very many groups: only those that share an element can gain."""
+
+    def __init__(self, votes: Votes, columns: IntArray, rows: IntArray) -> None:
+        held = votes.near_groups(columns, rows)
+        self._held = csr_array(held + held.T)
+        self._asked, self._sizes = votes.asked(columns), votes.problem.group_sizes(rows, n_groups_of(columns))
+
+    def best(self) -> tuple[IntArray, FloatArray]:
+        """(T,) and (T,) the partner that each group gains most with, and that gain."""
+        left, right = stored_rows(self._held), self._held.indices
+        gains = self._held.copy()
+        gains.data -= self._asked[left] * self._sizes[right] + self._asked[right] * self._sizes[left]
+        gains.data[left == right] = -np.inf
+        return top_in_rows(gains)
+
+    def join(self, onto: IntArray) -> None:
+        """Groups become those that they are put on; what they hold and ask adds up."""
+        held = self._held.tocoo()
+        size = int(onto.max()) + 1
+        self._held = csr_array((held.data, (onto[held.row], onto[held.col])), shape=(size, size))
+        self._held.sum_duplicates()
+        self._asked, self._sizes = (sums_by(onto, part, size) for part in (self._asked, self._sizes))
 
 
 def divided(votes: Votes, columns: IntArray) -> IntArray:
     """Each group cut in two by the one of its columns whose members and others gain most apart."""
     rows, _ = votes.best_rows(columns)
-    n_groups = int(columns.max(initial=-1)) + 1
-    result, fresh = columns.copy(), n_groups
-    for t in range(n_groups):
-        of_group, members = np.flatnonzero(columns == t), np.flatnonzero(rows == t)
-        if of_group.size < 2 or members.size < 2:
-            continue
-        shared = votes.overlaps(members, of_group)
-        held, size = shared.diagonal(), votes.problem.counts[members].sum()
-        reward, cost = votes.reward[of_group][:, None], votes.cost[of_group][:, None]
-        near = reward * shared - cost * held
-        far = reward * (held[:, None] - shared) - cost * (size - held)
-        value = np.maximum(np.maximum(near, far), 0.0).sum(axis=0)
-        best = int(value.argmax())
-        if value[best] > (reward[:, 0] * held - cost[:, 0] * size).sum():
-            result[of_group[far[:, best] > near[:, best]]] = fresh
-            fresh += 1
+    pairs = GroupPairs.of(votes.problem, rows, columns)
+    if pairs is None:
+        return columns
+    reward, cost = votes.reward[pairs.columns], votes.cost[pairs.columns]
+    j, k, size = pairs.left, pairs.right, pairs.sizes[pairs.group]
+    near = reward[j] * pairs.shared - cost[j] * pairs.held[k]
+    far = reward[j] * (pairs.held[j] - pairs.shared) - cost[j] * (size - pairs.held)[k]
+    value = sums_by(k, np.maximum(np.maximum(near, far), 0.0), pairs.columns.size)
+    top = np.maximum.reduceat(value, pairs.starts)
+    whole = sums_by(pairs.group, reward * pairs.held - cost * size, pairs.starts.size)
+    # of equal cuts the first, which is that by the heaviest column
+    candidates = np.flatnonzero(value == top[pairs.group])
+    cut_by = candidates[np.unique(pairs.group[candidates], return_index=True)[1]]
+    gains = top > whole
+    chosen = (k == cut_by[pairs.group[k]]) & gains[pairs.group[k]] & (far > near)
+    result, fresh = columns.copy(), n_groups_of(columns) + np.cumsum(gains) - 1
+    result[pairs.columns[j[chosen]]] = fresh[pairs.group[j[chosen]]]
     return result
+
+
+@dataclass(frozen=True)
+class GroupPairs:
+    """Elements that two columns of one group share within its rows, for all groups side by side."""
+
+    columns: IntArray
+    """(k,) columns of the groups that have two columns and two rows, group by group."""
+    group: IntArray
+    """(k,) the group of each of them, counted from 0."""
+    starts: IntArray
+    """(T,) the first column of each group."""
+    sizes: FloatArray
+    """(T,) elements of each group."""
+    held: FloatArray
+    """(k,) elements of its group that each column holds."""
+    left: IntArray
+    """(p,) one column of each pair, ..."""
+    right: IntArray
+    """(p,) the other, which is one of the heaviest where a group has very many, ..."""
+    shared: FloatArray
+    """(p,) and the elements that they share."""
+
+    @classmethod
+    def of(cls, problem: PreferenceMatrix, rows: IntArray, columns: IntArray) -> GroupPairs | None:
+        """Count them; None where no group could be cut."""
+        n_groups = n_groups_of(columns)
+        n_columns = np.bincount(columns[columns >= 0], minlength=n_groups)
+        n_rows = np.bincount(rows[rows >= 0], minlength=n_groups)
+        number = np.cumsum((n_columns > 1) & (n_rows > 1)) - 1
+        number[(n_columns < 2) | (n_rows < 2)] = -1
+        kept = np.flatnonzero(number >= 0)
+        if kept.size == 0:
+            return None
+        rows, columns = (np.where(part >= 0, number[part], -1) for part in (rows, columns))
+        members = np.flatnonzero(columns >= 0)
+        members = members[np.argsort(columns[members], kind="stable")]
+        group, n_columns = columns[members], n_columns[kept]
+        starts = np.cumsum(n_columns) - n_columns
+        # a group of very many columns is cut by its heaviest, which come first
+        width = np.minimum(n_columns, np.maximum(MAX_PAIRS // n_columns, 1))
+        first = np.cumsum(width[group]) - width[group]
+        left = np.repeat(np.arange(members.size), width[group])
+        right = np.arange(left.size) - first[left] + starts[group[left]]
+        place = np.full(problem.shape[1], -1)
+        place[members] = np.arange(members.size)
+        inside = np.flatnonzero((rows >= 0)[problem.row_of_entry] & (place >= 0)[problem.entries.indices])
+        inside = inside[columns[problem.entries.indices[inside]] == rows[problem.row_of_entry[inside]]]
+        row, column = problem.row_of_entry[inside], place[problem.entries.indices[inside]]
+        values = np.ones(inside.size) if problem.binary else problem.entries.data[inside]
+        amounts = problem.amounts[inside]
+        held = sums_by(column, amounts * values, members.size)
+        shared = np.zeros(left.size)
+        of_group = group[column]
+        _, segment, length = np.unique(row, return_inverse=True, return_counts=True)
+        n_pairs = sums_by(of_group, length[segment], kept.size)
+        by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows[kept] * n_columns * width
+        for t in np.flatnonzero(by_product):
+            mine = np.flatnonzero(of_group == t)
+            dense = np.zeros((n_rows[kept[t]], n_columns[t]))
+            weighted = dense.copy()
+            # the rows of a group follow each other among its entries
+            place_of_row = np.cumsum(np.diff(row[mine], prepend=row[mine[:1]]) != 0)
+            dense[place_of_row, column[mine] - starts[t]] = values[mine]
+            weighted[place_of_row, column[mine] - starts[t]] = amounts[mine]
+            begin = first[starts[t]]
+            product = weighted.T @ dense[:, : width[t]]
+            shared[begin : begin + product.size] = product.ravel()
+        rest = ~by_product[of_group]
+        for one, other in pairs_in_rows(row[rest]):
+            i, j = column[rest][one], column[rest][other]
+            near = j - starts[group[j]] < width[group[j]]
+            cells = first[i] + j - starts[group[j]]
+            products = amounts[rest][one] * values[rest][other]
+            shared += sums_by(cells[near], products[near], left.size)
+        return cls(members, group, starts, problem.group_sizes(rows, kept.size), held, left, right, shared)
+
+
+def pairs_in_rows(row: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """All pairs of entries (k,) of the same row, in order, some millions at a time."""
+    begins = np.flatnonzero(np.diff(row, prepend=-1))
+    lengths = np.diff(np.append(begins, row.size))
+    done = np.concatenate([[0], np.cumsum(lengths**2)])
+    start = 0
+    while start < lengths.size:
+        stop = max(start + 1, int(np.searchsorted(done, done[start] + MAX_PAIRS, side="right")) - 1)
+        length, begin = lengths[start:stop], begins[start:stop]
+        # every entry of these rows as often as its row is long, and with it the entries of the row in turn
+        of_row = np.repeat(np.arange(length.size), length)
+        entry = np.arange(of_row.size) + begin[0]
+        one = np.repeat(entry, length[of_row])
+        steps = np.cumsum(length[of_row]) - length[of_row]
+        other = np.arange(one.size) - np.repeat(steps - begin[of_row], length[of_row])
+        yield one, other
+        start = stop
 
 
 def moved(votes: Votes, columns: IntArray) -> IntArray:
@@ -213,7 +366,7 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
     return consecutive(columns)
 
 
-def _columns_of(blocks: list[Block], n_columns: int) -> IntArray:
+def columns_of(blocks: list[Block], n_columns: int) -> IntArray:
     """(q,) number of the block that holds each column, -1 for none."""
     columns = np.full(n_columns, -1)
     for t, block in enumerate(blocks):

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import stored_rows, summed, top_in_rows, values_at
+from biconsensus.matrix._coverage import stored_rows, summed, sums_by, top_in_rows, values_at
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import FloatArray, IntArray
 
-DENSE = 2_000_000
-"""Entries up to which a matrix is dense: many small sparse products cost far more."""
+CACHED = 1 << 17
+"""Scores that are counted together: they stay in the cache of the processor."""
+SCANNED = 8
+"""Dense scores that are scanned in the time in which one stored entry goes through a sparse product, measured."""
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 
@@ -52,18 +55,57 @@ class Votes:
         return transposed
 
     @cached_property
+    def unseen(self) -> csr_array | None:
+        """(r, v) what was not seen, in the type of the products."""
+        return None if self.problem.unseen is None else self.problem.unseen.astype(np.float64)
+
+    @cached_property
     def unseen_by_view(self) -> csr_array | None:
         """(v, r) what was not seen, each row times its multiplicity."""
-        if self.problem.unseen is None:
+        if self.unseen is None:
             return None
-        transposed = csr_array(self.problem.unseen.T.astype(np.float64))
+        transposed = csr_array(self.unseen.T)
         transposed.data = transposed.data * self.problem.counts[transposed.indices]
         return transposed
 
     def best_rows(self, columns: IntArray) -> tuple[IntArray, float]:
         """(r,) best group of each row (-1 where none gains), and the total gain."""
-        best, top = _best(self.row_scores(columns) if self._few_groups(columns) else self._near_rows(columns))
-        return np.where(top > 0, best, -1), float(self.problem.counts @ np.maximum(top, 0.0))
+        key = columns.tobytes()
+        if self._last.get("key") != key:  # one step after the other asks for the same
+            best, top = self._top_rows(columns)
+            answer = np.where(top > 0, best, -1), float(self.problem.counts @ np.maximum(top, 0.0))
+            self._last.update(key=key, answer=answer)
+        rows, value = self._last["answer"]
+        return rows, value
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        """The last question for the best rows, and the answer."""
+        return {}
+
+    def first_rows(self, columns: IntArray) -> IntArray:
+        """(r,) first group in which each row gains, -1 for none: the order in which Algorithm 1 removes them."""
+        best, top = self._top_rows(columns, first=True)
+        return np.where(top > 0, best, -1)
+
+    def _top_rows(self, columns: IntArray, first: bool = False) -> tuple[IntArray, FloatArray]:
+        """(r,) and (r,) the group of the largest score of each row, and that score; or of the first that gains."""
+        n_rows, n_groups = self.problem.shape[0], n_groups_of(columns)
+        if not self._is_dense(n_rows, n_groups):
+            near = self._near_rows(columns)
+            if first:
+                near.data = (near.data > 0) * (n_groups - near.indices).astype(np.float64)
+            return top_in_rows(near)
+        best, top = np.full(n_rows, -1), np.zeros(n_rows)
+        step = max(1, CACHED // (n_groups + 1))
+        for start in range(0, n_rows if n_groups else 0, step):
+            part = slice(start, min(start + step, n_rows))
+            scores = self.row_scores(columns, part)
+            if first:
+                scores = (scores > 0) * np.arange(n_groups, 0, -1.0)
+            best[part] = scores.argmax(axis=1)
+            top[part] = scores[np.arange(part.stop - start), best[part]]
+        return best, top
 
     def best_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), groups without columns left out."""
@@ -71,51 +113,72 @@ class Votes:
 
     def group_of_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), under the numbers of the groups of rows."""
-        best, top = _best(self.column_scores(rows) if self._few_groups(rows) else self._near_columns(rows))
+        n_groups = n_groups_of(rows)
+        if n_groups == 0:
+            return np.full(self.n_columns, -1)
+        if not self._is_dense(self.n_columns, n_groups):
+            best, top = top_in_rows(self._near_columns(rows))
+        else:
+            scores = self.column_scores(rows)
+            best = scores.argmax(axis=1)
+            top = scores[np.arange(best.size), best]
         return np.where(top > 0, best, -1)
 
-    def _few_groups(self, groups: IntArray) -> bool:
-        """Whether a dense matrix of all rows and columns by groups is small."""
-        n_rows, n_columns = self.problem.shape
-        return (n_rows + n_columns) * (int(groups.max(initial=-1)) + 1) <= DENSE
+    def _is_dense(self, n_items: int, n_groups: int) -> bool:
+        """Whether scores of all items in all groups are quicker than those of the pairs that meet."""
+        return n_items * n_groups <= max(SCANNED * int(self.problem.entries.nnz), CACHED)
 
-    def row_scores(self, columns: IntArray) -> FloatArray:
-        """(r, T) gain of each row in each group of columns."""
-        member = _one_hot(columns)
-        asked = member * self.cost[:, None]
-        scores: FloatArray = self.entries @ (member * self.reward[:, None])
-        scores -= asked.sum(axis=0)
-        if self.problem.unseen is not None and self.problem.view is not None:
-            by_view = np.zeros((self.problem.unseen.shape[1], member.shape[1]))
-            np.add.at(by_view, self.problem.view, asked)
-            scores += self.problem.unseen.astype(np.float64) @ by_view
+    def row_scores(self, columns: IntArray, part: slice | None = None) -> FloatArray:
+        """(r, T) gain of each row (of some of them) in each group of columns."""
+        entries, n_groups = self.problem.entries, n_groups_of(columns)
+        start, stop = (0, self.problem.shape[0]) if part is None else (part.start, part.stop)
+        stored = slice(entries.indptr[start], entries.indptr[stop])
+        indices = entries.indices[stored]
+        # columns in no group are counted in one more, which is left out
+        group = np.where(columns >= 0, columns, n_groups)
+        place = (self.problem.row_of_entry[stored] - start) * (n_groups + 1) + group[indices]
+        reward = self.reward[indices]
+        if not self._binary:
+            reward = reward * entries.data[stored]
+        held = sums_by(place, reward, (stop - start) * (n_groups + 1))
+        scores = held.reshape(stop - start, n_groups + 1)[:, :n_groups]
+        scores -= sums_by(group, self.cost, n_groups + 1)[:n_groups]
+        if self.unseen is not None and self.problem.view is not None:
+            by_view = summed(grouped(columns, self.cost), self.problem.view, self.unseen.shape[1]).toarray()
+            scores += self.unseen[start:stop] @ by_view
         return scores
 
     def _near_rows(self, columns: IntArray) -> csr_array:
         """(r, T) the same where a column of the row is in the group: elsewhere it can only lose."""
-        asked = _grouped(columns, self.cost)
-        scores = csr_array(self.entries @ _grouped(columns, self.reward))
+        asked = grouped(columns, self.cost)
+        scores = csr_array(self.entries @ grouped(columns, self.reward))
         scores.data = scores.data - asked.sum(axis=0)[scores.indices]
-        if self.problem.unseen is not None and self.problem.view is not None:
-            by_view = summed(asked, self.problem.view, self.problem.unseen.shape[1])
-            lost = csr_array(self.problem.unseen.astype(np.float64) @ by_view)
+        if self.unseen is not None and self.problem.view is not None:
+            by_view = summed(asked, self.problem.view, self.unseen.shape[1])
+            lost = csr_array(self.unseen @ by_view)
             scores.data = scores.data + values_at(lost, stored_rows(scores), scores.indices)
         return scores
 
     def column_scores(self, rows: IntArray) -> FloatArray:
         """(q, T) gain of each column in each group of rows."""
-        member = _one_hot(rows)
-        held: FloatArray = self.entries_by_column @ member
-        asked = np.broadcast_to(self._sizes(rows), held.shape)
+        held = self.held_by_columns(rows, n_groups_of(rows))
+        asked = np.broadcast_to(self.problem.group_sizes(rows, 0), held.shape)
         if self.unseen_by_view is not None and self.problem.view is not None:
-            asked = asked - (self.unseen_by_view @ member)[self.problem.view]
+            asked = asked - self._lost(rows).toarray()[self.problem.view]
         return self.reward[:, None] * held - self.cost[:, None] * asked
+
+    def held_by_columns(self, rows: IntArray, n_groups: int) -> FloatArray:
+        """(q, T) elements of each group of rows that each column holds."""
+        group = np.where(rows >= 0, rows, n_groups)[self.problem.row_of_entry]
+        place = self.problem.entries.indices * np.int64(n_groups + 1) + group
+        held = sums_by(place, self.problem.amounts, self.n_columns * (n_groups + 1))
+        return held.reshape(self.n_columns, n_groups + 1)[:, :n_groups]
 
     def _near_columns(self, rows: IntArray) -> csr_array:
         """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
-        scores = csr_array(self.entries_by_column @ _grouped(rows, np.ones(rows.size)))
+        scores = csr_array(self.entries_by_column @ grouped(rows, np.ones(rows.size)))
         column = stored_rows(scores)
-        asked = self._sizes(rows)[scores.indices]
+        asked = self.problem.group_sizes(rows, 0)[scores.indices]
         if self.problem.view is not None and self.unseen_by_view is not None:
             asked = asked - values_at(self._lost(rows), self.problem.view[column], scores.indices)
         scores.data = self.reward[column] * scores.data - self.cost[column] * asked
@@ -123,53 +186,43 @@ class Votes:
 
     def gain_between_groups(self, columns: IntArray, rows: IntArray) -> FloatArray:
         """(T, T) gain of all columns of one group with all rows of another."""
-        n_groups = int(columns.max(initial=-1)) + 1
-        held = self.entries_by_column @ _grouped(rows, np.ones(rows.size), n_groups)
-        asked = _grouped(columns, self.cost)
-        gains: FloatArray = (_grouped(columns, self.reward).T @ held).toarray()
-        gains -= np.outer(asked.sum(axis=0), self._sizes(rows, n_groups))
-        if self.problem.view is not None and self.unseen_by_view is not None:
-            by_view = summed(asked, self.problem.view, self.unseen_by_view.shape[0])
-            gains += (by_view.T @ self._lost(rows, n_groups)).toarray()
+        n_groups = n_groups_of(columns)
+        left = np.where(columns >= 0, columns, n_groups)[self.problem.entries.indices]
+        right = np.where(rows >= 0, rows, n_groups)[self.problem.row_of_entry]
+        reward = self.reward[self.problem.entries.indices] * self.problem.amounts
+        both = sums_by(left * (n_groups + 1) + right, reward, (n_groups + 1) ** 2)
+        gains = both.reshape(n_groups + 1, n_groups + 1)[:n_groups, :n_groups]
+        gains -= np.outer(self.asked(columns), self.problem.group_sizes(rows, n_groups))
+        if self.unseen_by_view is not None:
+            gains += self._unasked(columns, rows).toarray()
         return gains
 
-    def _sizes(self, rows: IntArray, n_groups: int = 0) -> FloatArray:
-        """(T,) elements of each group of rows."""
-        inside = np.flatnonzero(rows >= 0)
-        weights = self.problem.counts[inside].astype(np.float64)
-        return np.asarray(np.bincount(rows[inside], weights, minlength=n_groups))
+    def near_groups(self, columns: IntArray, rows: IntArray) -> csr_array:
+        """(T, T) the same before what is asked, where a column of the one group holds a row of the other."""
+        held = self.entries_by_column @ grouped(rows, np.ones(rows.size), n_groups_of(columns))
+        found = csr_array(grouped(columns, self.reward).T @ held)
+        return found if self.unseen_by_view is None else csr_array(found + self._unasked(columns, rows))
+
+    def asked(self, columns: IntArray) -> FloatArray:
+        """(T,) what the columns of each group ask of a row that all of them saw."""
+        inside = columns >= 0
+        return sums_by(columns[inside], self.cost[inside], 0)
+
+    def _unasked(self, columns: IntArray, rows: IntArray) -> csr_array:
+        """(T, T) what the columns of one group do not ask of the rows of another, because they did not see them."""
+        assert self.problem.view is not None
+        assert self.unseen_by_view is not None
+        by_view = summed(grouped(columns, self.cost), self.problem.view, self.unseen_by_view.shape[0])
+        return csr_array(by_view.T @ self._lost(rows, n_groups_of(columns)))
 
     def _lost(self, rows: IntArray, n_groups: int = 0) -> csr_array:
         """(v, T) elements of each group of rows that were not seen in each view."""
-        return csr_array(self.unseen_by_view @ _grouped(rows, np.ones(rows.size), n_groups))
+        return csr_array(self.unseen_by_view @ grouped(rows, np.ones(rows.size), n_groups))
 
     @cached_property
     def _binary(self) -> bool:
         """Whether all entries are ones, so that sums are whole numbers in any order."""
-        return bool((self.entries.data == 1).all())
-
-    def overlaps(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """(k, k) elements that each two of these columns share inside these rows."""
-        row, column, values = self._picked(rows, columns)
-        shape = (rows.size, columns.size)
-        if self._binary and rows.size * columns.size <= DENSE:
-            held = np.zeros(shape)
-            held[row, column] = values
-            return np.asarray((held * self.problem.counts[rows, None]).T @ held)
-        inner = csr_array((values, (row, column)), shape=shape)
-        weighted = csr_array((values * self.problem.counts[rows][row], (row, column)), shape=shape)
-        return np.asarray((inner.T @ weighted).toarray())
-
-    def _picked(self, rows: IntArray, columns: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Places and values of the entries of some rows and columns, without a look at any other row."""
-        begin, end = self.entries.indptr[rows], self.entries.indptr[rows + 1]
-        row = np.repeat(np.arange(rows.size), end - begin)
-        entry = np.arange(row.size) + np.repeat(end - np.cumsum(end - begin), end - begin)
-        place = np.full(self.n_columns, -1)
-        place[columns] = np.arange(columns.size)
-        column = place[self.entries.indices[entry]]
-        kept = column >= 0
-        return row[kept], column[kept], self.entries.data[entry[kept]]
+        return self.problem.binary or bool((self.problem.entries.data == 1).all())
 
     def alternate(self, columns: IntArray) -> tuple[IntArray, float]:
         """Alternate the exact half-steps until nothing is gained."""
@@ -189,27 +242,14 @@ def consecutive(groups: IntArray) -> IntArray:
     return np.where(groups >= 0, np.searchsorted(kept, groups), -1)
 
 
-def _best(scores: FloatArray | csr_array) -> tuple[IntArray, FloatArray]:
-    """Column and value of the largest score of each row, the first of equal ones."""
-    if not isinstance(scores, np.ndarray):
-        return top_in_rows(scores)
-    if scores.shape[1] == 0:
-        return np.full(scores.shape[0], -1), np.zeros(scores.shape[0])
-    best = scores.argmax(axis=1)
-    return best, scores[np.arange(best.size), best]
+def n_groups_of(groups: IntArray) -> int:
+    """Number of groups, numbered from 0."""
+    return int(groups.max(initial=-1)) + 1
 
 
-def _one_hot(groups: IntArray) -> FloatArray:
-    """(k, T) ones at the group of each item."""
-    member = np.zeros((groups.size, int(groups.max(initial=-1)) + 1))
-    inside = np.flatnonzero(groups >= 0)
-    member[inside, groups[inside]] = 1.0
-    return member
-
-
-def _grouped(groups: IntArray, values: FloatArray, n_groups: int = 0) -> csr_array:
+def grouped(groups: IntArray, values: FloatArray, n_groups: int = 0) -> csr_array:
     """(k, T) the value of each item in its group."""
     inside = groups >= 0
     ends = np.concatenate([[0], np.cumsum(inside)])
-    shape = (groups.size, max(int(groups.max(initial=-1)) + 1, n_groups))
+    shape = (groups.size, max(n_groups_of(groups), n_groups))
     return csr_array((values[inside], groups[inside], ends), shape=shape)

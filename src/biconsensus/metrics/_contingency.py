@@ -14,9 +14,7 @@ from biconsensus.protocols import BoolArray, IntArray
 
 def contingency(truth: ArrayLike, labels: ArrayLike) -> tuple[coo_array, BoolArray, BoolArray]:
     """(classes, groups) counts of label pairs, and which of the classes and groups are not -1."""
-    (a, rows), (b, columns) = _codes(truth, "truth"), _codes(labels, "labels")
-    if rows.size != columns.size:
-        raise InputError(f"truth has {rows.size} labels and labels has {columns.size}; they must be of one length.")
+    (a, rows), (b, columns) = _both_codes(truth, labels)
     pair = rows * max(b.size, 1) + columns
     if a.size * b.size <= max(10_000, 4 * rows.size):
         counts = np.bincount(pair, minlength=a.size * b.size)
@@ -26,6 +24,21 @@ def contingency(truth: ArrayLike, labels: ArrayLike) -> tuple[coo_array, BoolArr
         cells, counts = np.unique(pair, return_counts=True)
     where = np.divmod(cells, max(b.size, 1))
     return coo_array((counts.astype(np.int64), where), (a.size, b.size)), _kept(a), _kept(b)
+
+
+def label_codes(truth: ArrayLike, labels: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Both labellings (m,) as numbers from 0, whatever the labels were."""
+    (_, rows), (_, columns) = _both_codes(truth, labels)
+    return rows, columns
+
+
+def _both_codes(truth: ArrayLike, labels: ArrayLike) -> list[tuple[NDArray[Any], IntArray]]:
+    """Distinct values and the position of each label among them, for two labellings of one length."""
+    found = [_codes(truth, "truth"), _codes(labels, "labels")]
+    lengths = [codes.size for _, codes in found]
+    if lengths[0] != lengths[1]:
+        raise InputError(f"truth has {lengths[0]} labels and labels has {lengths[1]}; they must be of one length.")
+    return found
 
 
 def best_matching(table: csr_array) -> tuple[IntArray, IntArray]:

@@ -32,6 +32,22 @@ class GroupNumbers:
     stability: FloatArray
     """(T,) how well it is found again in the base results: the best Jaccard overlap, averaged over sources
     (where each candidate is its own source, over those behind the group)."""
+    significance: FloatArray
+    """(T,) base-10 logarithm of its chance, as `Consensus.significance`."""
+
+
+def chance_text(log_chance: float) -> str:
+    """A chance, given by its base-10 logarithm, for people to read.
+
+    Examples
+    --------
+    >>> chance_text(-0.1), chance_text(-3.3), chance_text(-250.0), chance_text(1.0)
+    ('0.79', '5e-04', '< 1e-99', '10')
+    """
+    if log_chance < -99:
+        return "< 1e-99"
+    chance = 10.0 ** min(log_chance, 300.0)
+    return f"{chance:.2g}" if chance >= 0.001 else f"{chance:.0e}"
 
 
 def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> GroupNumbers:
@@ -70,6 +86,7 @@ def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> Gro
         gains=np.array([group.gain for group in consensus.biclusters], np.float64),
         backing=summed / np.maximum(labelled, 1),
         stability=_stability(consensus, overlaps),
+        significance=np.asarray(consensus.significance, np.float64),
     )
 
 

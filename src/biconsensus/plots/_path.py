@@ -58,7 +58,7 @@ def path_ribbons(path: QuorumPath, height: int = 400) -> PathRibbons:
     (2, 4)
     """
     points = path.points[::-1]
-    labels = np.stack([point.labels for point in points], axis=1)
+    labels = np.stack([point.row_labels for point in points], axis=1)
     counts = path.problem.counts
     order = np.lexsort(labels.T[::-1])  # the coarsest place is the first key
     middle = (np.arange(height) + 0.5) / height * counts.sum()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from biconsensus.metrics._partitions import nmi_of_counts
 from biconsensus.plots._overlaps import Overlaps
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -77,36 +78,4 @@ def _nmi_of_source(overlaps: Overlaps, columns: IntArray) -> float:
     rest = overlaps.seen_by_label[overlaps.view[columns[0]]] - table.sum(axis=0)
     if rest.min() < -1e-9:
         return float("nan")
-    return nmi_of_table(vstack([table, csr_array(np.maximum(rest, 0.0)[None, :])], format="csr"))
-
-
-def nmi_of_table(table: FloatArray | csr_array) -> float:
-    """Normalised mutual information of a table of counts, with the arithmetic mean of the entropies.
-
-    Parameters
-    ----------
-    table : (k, l) float array or sparse array
-        How many elements have each pair of labels.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; 1 where both sides are one class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> nmi_of_table(np.array([[5.0, 0.0], [0.0, 5.0]]))
-    1.0
-    """
-    joint = csr_array(table, dtype=np.float64)
-    joint = joint / max(float(joint.sum()), 1e-300)
-    rows, columns = _entropy(joint.sum(axis=1)), _entropy(joint.sum(axis=0))
-    mean = (rows + columns) / 2
-    return 1.0 if mean <= 0 else float(np.clip((rows + columns - _entropy(joint.data)) / mean, 0.0, 1.0))
-
-
-def _entropy(shares: FloatArray) -> float:
-    """Entropy in nats."""
-    positive = shares[shares > 0]
-    return float(-(positive * np.log(positive)).sum())
+    return nmi_of_counts(vstack([table, csr_array(np.maximum(rest, 0.0)[None, :])], format="csr"))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from biconsensus._checks import (
+    as_numbers,
     check_count,
     check_indices,
     check_matrix_entries,
@@ -19,7 +20,7 @@ from biconsensus._checks import (
 )
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.pool._distinct import group_rows
-from biconsensus.pool._labels import UNSEEN, encode
+from biconsensus.pool._labels import UNSEEN, encode, exact_array
 from biconsensus.pool._rows import distinct_cells
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -48,8 +49,9 @@ def from_labels(
     distinct, inverse = distinct_cells([column.cells for column in columns])
     codes = np.empty(distinct.shape, np.int32)
     coded = [column.codes(distinct[:, k], codes[:, k]) for k, column in enumerate(columns)]
+    if not any(coded):  # every grouping put everything in no group: a candidate without elements stands for each
+        coded = [["no group"] for _ in coded]
     widths = [len(groups) for groups in coded]
-    check_not_empty(inverse.size, sum(widths))
     source_of = np.repeat(np.arange(len(columns)), widths)
     views = _views(csr_array(codes == UNSEEN), source_of)
     return {
@@ -83,7 +85,7 @@ def _label_weights(weights: Any, source_of: IntArray, n_sources: int) -> FloatAr
     """Weights of candidates, given for each grouping or for each candidate."""
     if weights is None:
         return np.ones(source_of.size)
-    values = np.asarray(weights, dtype=np.float64).ravel()
+    values = as_numbers(weights, "weights")
     if values.size == n_sources:
         return check_weights(values, n_sources)[source_of]
     return check_weights(values, source_of.size)
@@ -211,7 +213,7 @@ def _check_ids(ids: Any, m: int) -> NDArray[Any] | None:
     """One identifier for each element."""
     if ids is None:
         return None
-    values = np.asarray(ids)
+    values = exact_array(ids)
     if values.shape != (m,):
         raise InputError(f"ids has shape {values.shape}; it must be ({m},), one for each element.")
     return values
@@ -221,6 +223,10 @@ def joined_sets(together: Iterable[Iterable[int]], m: int) -> list[IntArray]:
     """Disjoint sets of elements: lists that share an element are joined."""
     sets: list[set[int]] = []
     for k, given in enumerate(together):
+        if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+            raise InputTypeError(
+                f"together[{k}] is {given!r}; give lists of elements that must share a group, as in [[0, 1], [4, 7]]."
+            )
         new = set(check_indices(f"together[{k}]", list(given), m).tolist())
         for old in [s for s in sets if s & new]:
             sets.remove(old)

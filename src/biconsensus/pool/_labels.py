@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ NONE = -1
 """Code of an element that a source saw and put in no group."""
 UNSEEN = -2
 """Code of an element that a source did not see."""
+EXACT = 2**53
+"""Whole numbers up to this one are all different as 64-bit floats."""
+LONGEST = 256
+"""Longest text, in characters, that is kept in arrays of fixed width: a kilobyte each."""
+IN_NO_GROUP = frozenset({"-1", "-1.0", b"-1", b"-1.0"})
+"""Texts that say "in no group", in files and in memory."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,11 @@ def _distinct(cells: NDArray[Any]) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _is_none(label: Any) -> bool:
-    """Whether a label says "in no group": the number -1."""
-    return isinstance(label, (int, float, np.number)) and not isinstance(label, bool) and label == -1
+    """Whether a label says "in no group": the number -1 of any type, or its text."""
+    if isinstance(label, (str, bytes)):
+        return label.strip() in IN_NO_GROUP
+    minus_one: Any = -1
+    return isinstance(label, Number) and not isinstance(label, bool) and bool(label == minus_one)
 
 
 def encode(labels: Any, missing: int | None = None) -> tuple[list[Column], list[str], NDArray[Any] | None]:
@@ -95,8 +105,9 @@ def _as_vectors(labels: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]
             f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
         )
     else:
-        vectors = list(labels)
-        if vectors and not hasattr(vectors[0], "__len__"):
+        # vectors that can be read only once (generators, maps) are read here, before anyone asks for their length
+        vectors = [list(vector) if isinstance(vector, Iterator) else vector for vector in labels]
+        if vectors and (isinstance(vectors[0], (str, bytes)) or not hasattr(vectors[0], "__len__")):
             vectors = [vectors]
     return vectors, [f"source {k}" for k in range(len(vectors))], None
 
@@ -109,7 +120,7 @@ def _from_frame(frame: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]:
     vectors = [frame[name] for name in names]
     index = getattr(frame, "index", None)
     plain = index is None or type(index).__name__ == "RangeIndex"
-    return vectors, [str(name) for name in names], None if plain else np.asarray(index)
+    return vectors, [str(name) for name in names], None if plain else exact_array(index)
 
 
 def _column(vector: Any, missing: int | None, name: str) -> Column:
@@ -120,45 +131,123 @@ def _column(vector: Any, missing: int | None, name: str) -> Column:
             labels, cells = list(categories), np.asarray(vector.cat.codes)
             absent = np.isin(cells, [k for k, label in enumerate(labels) if missing is not None and label == missing])
             return Column(np.where(absent, -1, cells), labels, missing=-1)
-    mask = np.ma.getmaskarray(vector).ravel() if isinstance(vector, np.ma.MaskedArray) else None
-    values = np.ma.getdata(vector).ravel() if mask is not None else _plain(vector, name)
-    if values.dtype.kind in "iub" and mask is None:
-        return Column(values.view(np.uint8) if values.dtype == bool else values, missing=missing)
+    values, mask = _values(vector, name)
+    if values.dtype.kind in "iub" and mask is None and not _beyond_int64(values):
+        return Column(_as_signed(values), missing=missing)
     return _factorise(values, mask, missing, name)
 
 
-def _plain(vector: Any, name: str) -> NDArray[Any]:
-    """One-dimensional array of a label vector; strings and mixed values stay objects."""
-    if hasattr(vector, "to_numpy"):
+def _values(vector: Any, name: str) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """One-dimensional array of a label vector with every label exact, and a mask where cells are missing."""
+    mask = None
+    if isinstance(vector, np.ma.MaskedArray):
+        values, mask = np.ma.getdata(vector).ravel(), np.ma.getmaskarray(vector).ravel()
+    elif _is_nullable(vector):
+        values, mask = _without_nulls(vector)
+    elif hasattr(vector, "to_numpy"):
         values = np.asarray(vector.to_numpy())
     elif isinstance(vector, np.ndarray):
         values = vector
     else:
-        items = list(vector)
-        plain = all(isinstance(item, (int, float, np.number)) for item in items)
-        values = np.array(items) if plain else np.array(items + [None], dtype=object)[:-1]
+        values = exact_array(vector)
     if values.ndim != 1:
         raise InputError(f"label vector {name!r} must have 1 dimension, got {values.ndim}.")
+    return values, mask
+
+
+def _beyond_int64(values: NDArray[Any]) -> bool:
+    """Whether labels reach beyond 63 bits, where signed and unsigned numbers have no common type."""
+    return values.dtype == np.uint64 and values.size > 0 and int(values.max()) >= 2**63
+
+
+def _as_signed(values: NDArray[Any]) -> NDArray[Any]:
+    """Integers of a type that promotes with every other without rounding; no copy."""
+    if values.dtype == bool:
+        return values.view(np.uint8)
+    return values.view(np.int64) if values.dtype == np.uint64 else values
+
+
+def exact_array(items: Any) -> NDArray[Any]:
+    """(m,) array in which everything stays what it is: objects where one NumPy type would round or make text of it."""
+    if hasattr(items, "to_flat_index") or hasattr(items, "dtype"):
+        return np.asarray(items)
+    items = list(items)
+    whole = [item for item in items if isinstance(item, (int, np.integer)) and not isinstance(item, bool)]
+    numbers = all(isinstance(item, (int, float, np.integer, np.floating, np.bool_)) for item in items)
+    # NumPy drops zero characters at the end of text and gives every text the room of the longest
+    text = all(isinstance(item, str) and len(item) <= LONGEST and not item.endswith("\0") for item in items)
+    if numbers or text:
+        values = np.array(items)
+        if values.ndim == 1 and not (values.dtype.kind in "fO" and any(abs(int(item)) > EXACT for item in whole)):
+            return values
+    values = np.empty(len(items), dtype=object)
+    for k, item in enumerate(items):
+        values[k] = item
     return values
+
+
+def _is_nullable(vector: Any) -> bool:
+    """Whether a pandas or polars column holds whole numbers beside gaps, which NumPy would turn into floats."""
+    kind: Any = getattr(vector, "dtype", None)
+    if hasattr(kind, "is_integer") and hasattr(vector, "null_count"):
+        return bool(kind.is_integer() and vector.null_count())
+    return not isinstance(kind, np.dtype) and getattr(kind, "kind", "") in ("i", "u") and hasattr(vector, "isna")
+
+
+def _without_nulls(vector: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Whole numbers of a column with gaps, 0 in the gaps, and where the gaps are."""
+    if hasattr(vector, "null_count"):
+        return np.asarray(vector.fill_null(0).to_numpy()), np.asarray(vector.is_null().to_numpy())
+    absent = np.asarray(vector.isna().to_numpy(), dtype=bool)
+    return np.asarray(vector.fillna(0).to_numpy(dtype=vector.dtype.numpy_dtype)), absent
 
 
 def _factorise(values: NDArray[Any], mask: NDArray[np.bool_] | None, missing: int | None, name: str) -> Column:
     """Number the distinct labels in sorted order; what is missing gets the number -1."""
     absent = _absent(values) if mask is None else mask | _absent(values)
     if missing is not None:
-        absent = absent | (values == missing)
+        absent = absent | np.asarray(values == missing, dtype=bool)
     kept = values[~absent]
     if kept.dtype.kind == "f" and np.isinf(kept).any():
         raise InputError(f"label vector {name!r} contains an infinite label; use NaN for not seen.")
     cells = np.full(values.size, -1, np.int64)
     if kept.dtype.kind == "O":
-        distinct = sorted(dict.fromkeys(kept.tolist()), key=lambda label: (type(label).__name__, label))
+        distinct = _in_order(kept.tolist(), name)
         number = {label: k for k, label in enumerate(distinct)}
         cells[~absent] = [number[label] for label in kept.tolist()]
         return Column(cells, distinct, missing=-1)
     unique, codes = np.unique(kept, return_inverse=True)
     cells[~absent] = codes
-    return Column(cells, [_tidy(label) for label in unique.tolist()], missing=-1)
+    # dates and durations in nanoseconds are numbers to NumPy's tolist
+    listed = unique.astype(str).tolist() if kept.dtype.kind in "mM" else unique.tolist()
+    return Column(cells, [_tidy(label) for label in listed], missing=-1)
+
+
+def _in_order(labels: list[Any], name: str) -> list[Any]:
+    """Distinct labels sorted by type and value."""
+    try:
+        distinct = dict.fromkeys(labels)
+    except TypeError:
+        bad = next(label for label in labels if type(label).__hash__ is None or not _is_hashable(label))
+        raise InputTypeError(
+            f"label vector {name!r} holds {bad!r} ({type(bad).__name__}), which cannot be told from others by hash; "
+            "give numbers, text or tuples."
+        ) from None
+    try:
+        return sorted(distinct, key=lambda label: (type(label).__name__, label))
+    except TypeError as error:
+        raise InputTypeError(
+            f"label vector {name!r} holds labels that have no order ({error}); give numbers or text."
+        ) from None
+
+
+def _is_hashable(label: Any) -> bool:
+    """Whether a label has a hash; a tuple of lists has none."""
+    try:
+        hash(label)
+    except TypeError:
+        return False
+    return True
 
 
 def _tidy(label: Any) -> Any:
@@ -170,6 +259,8 @@ def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     """NaN, NaT, None and NA cells."""
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
+    if values.dtype.kind in "mM":
+        return np.asarray(np.isnat(values))
     if values.dtype.kind == "O":
         return np.array([v is None or type(v).__name__ == "NAType" or _is_nan(v) for v in values], dtype=bool)
     return np.zeros(values.size, bool)

@@ -142,6 +142,6 @@ def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:
     """The sources in use, and for each the probability that two elements it saw share one of its candidates."""
     backers = used_backers(problem)
     used = np.flatnonzero(backers.any(axis=0))
-    sizes = problem.counts @ problem.entries.astype(np.float64)
+    sizes = problem.sizes
     total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
     return used, (sizes**2) @ backers[:, used] / np.maximum(total, 1.0) ** 2

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus.matrix._coverage import stored_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._measures import unseen_by_source
 
+TABLE = 8
+"""Cells of a table for each row that is counted into it, up to which tables beat sparse products; measured."""
 CERTAINTY_SCALE = 0.4
 """Scale of the certainty of candidates, as published for locally weighted ensembles."""
+NORMALISED_SCALE = 0.05
+"""The same where the entropy is normalised: its authors publish 0.02 to 0.18 for twelve data sets; 0.05 to 0.07 are a
+plateau (benchmarks/tuning/given_number.py)."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +44,16 @@ class Overlaps:
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> Overlaps:
         """Count them on the distinct rows."""
+        held = _held_by_source(problem)
+        if held is not None:
+            return cls(problem, _shared_by_sources(problem, held))
         entries = problem.entries.astype(np.float64)
         return cls(problem, csr_array(entries.T @ (entries * problem.counts[:, None])))
 
     @cached_property
     def _left(self) -> FloatArray:
         """(q, c) elements of each column that each source saw and put in no candidate."""
-        sizes = self.problem.counts @ self.problem.entries.astype(np.float64)
-        left = sizes[:, None] - self.shared @ self._backers
+        left = self.problem.sizes[:, None] - self.shared @ self._backers
         if self.problem.unseen is not None:
             members = self.problem.entries.astype(np.float64) * self.problem.counts[:, None]
             left = left - unseen_by_source(self.problem, members).T
@@ -72,12 +82,83 @@ class Overlaps:
         ``exp(-H_j / (scale c))`` with H_j the entropy (bits) of column j over the candidates of each source that saw
         it, summed over the c sources; what a source saw and put in no candidate is one more class.
         """
+        return np.asarray(np.exp(-self._mean_bits / scale))
+
+    def normalised_certainty(self, scale: float = NORMALISED_SCALE) -> FloatArray:
+        """How certain the pool is of each column, relative to how many columns its source has.
+
+        Parameters
+        ----------
+        scale : float
+            Small values punish uncertain candidates more.
+
+        Returns
+        -------
+        (q,) array
+            In (0, 1]: 1 for a column that no source cuts.
+
+        Notes
+        -----
+        As `certainty`, with the entropy divided by log2 of the number of columns of the column's own source, after the
+        first stage of SDGCA (2025): what is certain is not the same for sources that see few groups and many.
+        """
+        number = self._backers.sum(axis=0)
+        own = self._backers @ number / np.maximum(self._backers.sum(axis=1), 1.0)
+        return np.asarray(np.exp(-self._mean_bits / np.log2(np.maximum(own, 2.0)) / scale))
+
+    @cached_property
+    def _mean_bits(self) -> FloatArray:
+        """(q,) entropy of each column over the candidates of a source, in bits, mean over the sources."""
         parts = self.shared.copy()
         parts.data = _xlogx(parts.data)
         # entropy of parts x of a whole n: sum of -(x/n) log(x/n) = (n log n - sum of x log x) / n
         whole = np.maximum(self.shared @ self._backers + self._left, 1e-12)
         bits = np.maximum(_xlogx(whole) - parts @ self._backers - _xlogx(self._left), 0.0) / whole
-        return np.asarray(np.exp(-bits.sum(axis=1) / (scale * self._backers.shape[1])))
+        return np.asarray(bits.sum(axis=1) / self._backers.shape[1])
+
+
+def _held_by_source(problem: PreferenceMatrix) -> NDArray[np.int32] | None:
+    """(c, r) the column of each source that holds each row, -1 for none; None where sources overlap themselves.
+
+    A column that several sources made is that of the first of them.
+    """
+    backers, entries = problem.backers, problem.entries
+    if not problem.binary or backers.shape[1] * problem.shape[0] > TABLE * entries.nnz:
+        return None
+    source = backers.indices[backers.indptr[:-1]]
+    held = np.full((backers.shape[1], problem.shape[0]), -1, np.int32)
+    held[source[entries.indices], stored_rows(entries)] = entries.indices
+    return held if np.count_nonzero(held >= 0) == entries.nnz else None
+
+
+def _shared_by_sources(problem: PreferenceMatrix, held: NDArray[np.int32]) -> csr_array:
+    """(q, q) elements that two columns share, counted for two sources at a time; each source's own do not meet."""
+    counts, n_columns = problem.counts.astype(np.float64), problem.shape[1]
+    source = problem.backers.indices[problem.backers.indptr[:-1]]
+    own = [np.flatnonzero(source == k) for k in range(held.shape[0])]
+    # columns of one source by their place in it; the last place is for rows in none
+    place = np.zeros(n_columns + 1, np.int64)
+    for columns in own:
+        place[columns] = np.arange(columns.size)
+    used = [k for k, columns in enumerate(own) if columns.size]
+    codes = {k: np.where(held[k] >= 0, place[held[k]], own[k].size) for k in used}
+    found: list[tuple[IntArray, IntArray, FloatArray]] = [(np.arange(n_columns), np.arange(n_columns), problem.sizes)]
+    for a, b in combinations(used, 2):
+        width, cells = own[b].size + 1, (own[a].size + 1) * (own[b].size + 1)
+        both = codes[a] * width + codes[b]
+        if cells <= TABLE * both.size:
+            shared = sums_by(both, counts, cells)
+            met = np.flatnonzero(shared)
+            amounts = shared[met]
+        else:
+            met, which = np.unique(both, return_inverse=True)
+            amounts = sums_by(which, counts, met.size)
+        left, right = np.divmod(met, width)
+        inside = (left < own[a].size) & (right < own[b].size)
+        i, j, amounts = own[a][left[inside]], own[b][right[inside]], amounts[inside]
+        found += [(i, j, amounts), (j, i, amounts)]
+    rows, columns, amounts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return csr_array((amounts, (rows, columns)), shape=(n_columns, n_columns))
 
 
 def _xlogx(x: FloatArray) -> FloatArray:

@@ -14,16 +14,19 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from biconsensus.errors import MissingDependencyError, PoolWarning
+from biconsensus.matrix._condensed import Condensed
+from biconsensus.matrix._coverage import held_weight, largest_in_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._joint import climb, divided, merged, peaks
-from biconsensus.methods._votes import Votes
+from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
+from biconsensus.methods._votes import Votes, grouped, n_groups_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, comparable
+from biconsensus.quorum._given_number import group_rows
 from biconsensus.quorum._measures import members_of, nearest
-from biconsensus.quorum._score import GIVEN_NUMBER, FitMeasures, PathScorer, ScoreWeights, score_weights
-from biconsensus.quorum._walk import walk_groups
+from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, score_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,8 +36,6 @@ QUORUMS = tuple(
     for n in (9000, 8000, 6500, 5000, 4000, 3000, 2200, 1600, 1200, 900, 650, 480, 350, 250, 180, 130, 90, 60, 40, 25)
 )
 """Places of the path, from fine to coarse."""
-MAX_WALK = 3000
-"""Columns up to which the eigenvectors of the random walk are computed."""
 SAME_GROUP = 0.75
 """Jaccard index above which groups of neighbouring points are one group that lives on."""
 
@@ -46,12 +47,18 @@ class PathPoint:
     quorum: Fraction
     blocks: tuple[Block, ...]
     """Groups of the minimum sizes, largest gain first."""
-    labels: IntArray
-    """(r,) group of each distinct row, left-overs with the nearest group; -1 where no group's candidates hold it."""
+    row_labels: IntArray
+    """(k,) group of each row that was searched, left-overs with the nearest; -1 where no group's candidates hold it."""
     columns: IntArray
     """(q,) group of each column before small groups were left out; where the next search starts."""
+    weights: FloatArray
+    """(q,) weights of the columns in the search."""
     fit: FitMeasures
     """How well the groups fit the pool."""
+    rule: str = "joint"
+    """How rows choose between groups: "joint" (the best), "greedy" (the first in order), "nearest" (never none)."""
+    base: IntArray | None = None
+    """(q,) groups of the columns of one source, where the rows are grouped as this source did."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -72,7 +79,9 @@ class QuorumPath:
     """
 
     scorer: PathScorer
-    """The pool, weighted, and what tells how points fit it."""
+    """The rows that are searched, weighted, and what tells how points fit them."""
+    condensed: Condensed
+    """All rows, and those that are searched: a sample where there are very many."""
     points: tuple[PathPoint, ...]
     min_elements: int
     min_candidates: int
@@ -81,8 +90,13 @@ class QuorumPath:
 
     @property
     def problem(self) -> PreferenceMatrix:
-        """The pool, candidates weighted by certainty, trivial ones by zero."""
+        """The rows that are searched, candidates weighted by certainty, trivial ones by zero."""
         return self.scorer.problem
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Minimum sizes in the units of what is searched."""
+        return self.condensed.smallest(self.min_elements, self.min_candidates)
 
     @classmethod
     def of(
@@ -105,7 +119,7 @@ class QuorumPath:
         min_elements, min_candidates : int
             Smallest group: elements, and distinct sources behind it.
         quorums : tuple of Fraction
-            Places, in falling order.
+            Quorums of the points, in falling order.
 
         Returns
         -------
@@ -113,7 +127,7 @@ class QuorumPath:
 
         Notes
         -----
-        Each place starts from the answer of the one before and from the most frequent rows.
+        Each point starts from the answer of the one before and from the most frequent rows.
         """
         names = tuple(source.name for source in pool.sources)
         problem = PreferenceMatrix.from_pool(pool, weights)
@@ -127,14 +141,71 @@ class QuorumPath:
         min_candidates: int,
         quorums: tuple[Fraction, ...] = QUORUMS,
         source_names: tuple[str, ...] = (),
+        *,
+        condense: bool = True,
     ) -> QuorumPath:
-        """The same for a pool that is a preference matrix already."""
-        scorer = PathScorer.of(problem)
-        sizes = min_elements, min_candidates
+        """The same for a pool that is a preference matrix already; `condense` allows a sample of very many rows."""
+        condensed = Condensed.of(problem, sample=condense, divide=condense)
+        sizes = condensed.smallest(min_elements, min_candidates)
         points: list[PathPoint] = []
-        for quorum in quorums:
-            points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
-        return cls(scorer, tuple(points), min_elements, min_candidates, source_names)
+        # products are small here, and more threads than one only get into each other's way
+        with threadpool_limits(1, "blas"):
+            # weights of candidates from all rows: those of a sample favour what it happens to cut less
+            scorer = PathScorer.of(condensed.whole).on(condensed.part)
+            for quorum in quorums:
+                points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
+        names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
+        return cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
+
+    @classmethod
+    def at_one(cls, problem: PreferenceMatrix, quorum: Fraction, min_elements: int, min_candidates: int) -> QuorumPath:
+        """One point alone, with the weights of the columns as they are."""
+        condensed = Condensed.of(problem, sample=True)
+        scorer = PathScorer(condensed.part, condensed.part.weights)
+        point = point_at(scorer, quorum, None, (min_elements, min_candidates))
+        return cls(scorer, condensed, (point,), min_elements, min_candidates)
+
+    def finish(self, point: PathPoint) -> list[Block]:
+        """The groups of a point on all rows and columns of the pool, in its order.
+
+        Parameters
+        ----------
+        point : PathPoint
+            Groups of the rows that are searched.
+
+        Returns
+        -------
+        list of Block
+            Largest gain first. Where all rows were searched, those of the point itself.
+
+        Notes
+        -----
+        Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
+        and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
+        The minimum sizes are those of all rows.
+        """
+        condensed = self.condensed
+        if not condensed.sampled:
+            return in_order(condensed.given_blocks(point.blocks))
+        whole = replace(condensed.whole, weights=point.weights)
+        votes = Votes.at_quorum(whole, point.quorum)
+        if point.base is None:
+            rows, columns = finish_groups(votes, point.columns, point.rule)
+        else:
+            rows = rows_of_source(whole, point.base)
+            columns = votes.group_of_columns(rows)
+        sizes = (1, 1) if point.rule == "nearest" else self.sizes
+        return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
+
+    def labels(self, point: PathPoint) -> IntArray:
+        """(r,) the group of each distinct row of the pool at a point, left-overs with the nearest; -1 for none."""
+        return nearest(self.weighted(point), self.finish(point))
+
+    def weighted(self, point: PathPoint) -> PreferenceMatrix:
+        """All rows and columns of the pool, in its order, with the weights that a point was searched with."""
+        weights = np.empty(point.weights.size)
+        weights[self.condensed.columns] = point.weights * self.condensed.units[1]
+        return replace(self.condensed.given, weights=weights)
 
     @cached_property
     def weights(self) -> ScoreWeights:
@@ -147,7 +218,7 @@ class QuorumPath:
 
     @property
     def best(self) -> PathPoint:
-        """The place of the largest score; ties go to the quorum nearest to a majority."""
+        """The point of the largest score; ties go to the quorum nearest to a majority."""
         return best_point(self.points, self.score)
 
     def at(self, quorum: float | Fraction) -> PathPoint:
@@ -167,11 +238,10 @@ class QuorumPath:
             if point.quorum == theta:
                 return point
         finer = [point.columns for point in self.points if point.quorum > theta]
-        sizes = self.min_elements, self.min_candidates
-        return point_at(self.scorer, theta, finer[-1] if finer else None, sizes)
+        return point_at(self.scorer, theta, finer[-1] if finer else None, self.sizes)
 
     def with_n_groups(self, n_groups: int) -> PathPoint:
-        """The best grouping into so many: a place of the path, a finer one with groups joined, or the walk's own.
+        """Exactly `n_groups` groups, by average linkage on co-occurrence seen through the random walk.
 
         Parameters
         ----------
@@ -183,52 +253,46 @@ class QuorumPath:
         PathPoint
             With a warning where groups are under the minimum sizes, or fewer.
         """
-        points = [point for point in self.points if len(point) == n_groups]
-        points += [merge_to_n_groups(self.scorer, point, n_groups) for point in self.points if len(point) > n_groups]
-        points += [point for point in [self._direct(n_groups)] if point is not None]
-        # between groupings of one number of groups, what the walk retains told better than the score
-        found = max(points, key=lambda point: point.fit.score(GIVEN_NUMBER)) if points else max(self.points, key=len)
-        if len(found) != n_groups or not large(self.problem, found, self.min_elements, self.min_candidates):
+        finest = max(self.points, key=len)
+        labels = group_rows(self.scorer.normalised(), n_groups, finest.row_labels)
+        point = None if labels is None else point_of_groups(self.scorer, self.best.quorum, labels)
+        found = finest if point is None else point
+        # a group may have few candidates of its own, since each candidate backs only the group that it holds most of
+        small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
+        if len(found) != n_groups or small:
             warnings.warn(
-                f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
-                f"min_candidates={self.min_candidates}; returning {len(found)}, whatever their size.",
+                f"n_groups={n_groups}: the pool does not have that many groups of min_elements={self.min_elements}; "
+                f"returning {len(found)}, whatever their size.",
                 PoolWarning,
                 stacklevel=2,
             )
         return found
 
-    def _direct(self, n_groups: int) -> PathPoint | None:
-        """Groups straight from the random walk, where the pool is large enough for them and not too large for it."""
-        n_rows, n_columns = self.problem.shape
-        if not 1 <= n_groups <= min(n_rows, n_columns) or n_columns > MAX_WALK:
-            return None
-        return spectral_point(self.scorer, self.best.quorum, n_groups)
-
     def to_frame(self) -> pd.DataFrame:
-        """One line for each group of each place, for a ribbon or a tree.
+        """One line for each group of each point, for a ribbon or a tree.
 
         Returns
         -------
         DataFrame
-            quorum, group, n_elements, gain, parent (group of the next place that holds most of it, -1 for none),
-            lifetime (range of log quorum over which the group lives), score of the place.
+            quorum, group, n_elements, gain, parent (group of the next point that holds most of it, -1 for none),
+            lifetime (range of log quorum over which the group lives), score of the point.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise MissingDependencyError.of("pandas", "tables") from error
-        alive = self.lifetimes()
+        alive, (elements, sources) = self.lifetimes(), self.condensed.units
         lines: list[dict[str, Any]] = []
         for k, point in enumerate(self.points):
-            coarser = self.points[k + 1].labels if k + 1 < len(self.points) else np.full(point.labels.size, -1)
+            coarser = self.points[k + 1].row_labels if k + 1 < len(self.points) else np.full(point.row_labels.size, -1)
             for t, block in enumerate(point.blocks):
                 held = np.bincount(coarser[block.rows] + 1, self.problem.counts[block.rows])
                 lines.append(
                     {
                         "quorum": float(point.quorum),
                         "group": t,
-                        "n_elements": self.problem.n_elements(block.rows),
-                        "gain": block.gain,
+                        "n_elements": self.problem.n_elements(block.rows) * elements,
+                        "gain": block.gain * elements * sources,
                         "parent": int(held.argmax()) - 1,
                         "lifetime": float(alive[k][t]),
                         "score": self.score(point),
@@ -237,7 +301,7 @@ class QuorumPath:
         return pd.DataFrame(lines)
 
     def lifetimes(self) -> list[FloatArray]:
-        """For each place, the range of log quorum over which each of its groups lives on in its neighbours.
+        """For each point, the range of log quorum over which each of its groups lives on in its neighbours.
 
         Returns
         -------
@@ -248,8 +312,7 @@ class QuorumPath:
 
 def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes: tuple[int, int]) -> PathPoint:
     """Groups at one quorum, grown from a start and from the most frequent rows."""
-    problem = scorer.problem
-    votes = Votes.at_quorum(problem, quorum)
+    votes = Votes.at_quorum(scorer.problem, quorum)
     starts = ([] if start is None else [start]) + [votes.best_columns(peaks(votes))]
     found: dict[float, IntArray] = {}
     for columns, value in map(votes.alternate, starts):
@@ -258,19 +321,58 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
             found.setdefault(gain, best)
     columns = found[max(found)]
     rows, _ = votes.best_rows(columns)
-    blocks = []
-    for t in range(int(columns.max(initial=-1)) + 1):
-        of_rows, of_columns = rows == t, columns == t
-        if problem.n_elements(of_rows) >= sizes[0] and problem.n_sources(of_columns) >= sizes[1]:
-            blocks.append(Block(of_rows, of_columns, problem.gain(of_rows, of_columns, quorum)))
-    return make_point(scorer, quorum, blocks, columns)
+    return make_point(scorer, quorum, blocks_of(scorer.problem, quorum, rows, columns, sizes), columns)
 
 
-def make_point(scorer: PathScorer, quorum: Fraction, blocks: list[Block], columns: IntArray) -> PathPoint:
+def blocks_of(
+    problem: PreferenceMatrix, quorum: Fraction, rows: IntArray, columns: IntArray, sizes: tuple[int, int] = (1, 1)
+) -> list[Block]:
+    """The groups of rows and columns that have the minimum sizes."""
+    n_groups = n_groups_of(columns)
+    large = (problem.group_sizes(rows, n_groups) >= sizes[0]) & (problem.group_sources(columns, n_groups) >= sizes[1])
+    gains = problem.group_gains(rows, columns, quorum)
+    return [Block(rows == t, columns == t, float(gains[t])) for t in np.flatnonzero(large)]
+
+
+def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray, IntArray]:
+    """Groups of all rows and of all columns, from groups of columns that were found on a sample of the rows."""
+    if rule == "nearest":
+        held = held_weight(votes.problem.entries, grouped(columns, votes.problem.weights))
+        return largest_in_rows(held), columns
+    if rule == "greedy":
+        return votes.first_rows(columns), columns
+    columns = votes.best_columns(votes.best_rows(columns)[0])
+    return votes.best_rows(columns)[0], columns
+
+
+def rows_of_source(problem: PreferenceMatrix, groups: IntArray) -> IntArray:
+    """(r,) the group of each row by the columns (q,) of one source, which share no row; -1 for none."""
+    rows, entries = np.full(problem.shape[0], -1), problem.entries
+    own = np.flatnonzero(groups[entries.indices] >= 0)
+    rows[problem.row_of_entry[own]] = groups[entries.indices[own]]
+    return rows
+
+
+def in_order(blocks: Sequence[Block]) -> list[Block]:
+    """Largest gain first; ties by the first row."""
+    return sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
+
+
+def make_point(
+    scorer: PathScorer,
+    quorum: Fraction,
+    blocks: list[Block],
+    columns: IntArray | None = None,
+    rule: str = "joint",
+    weights: FloatArray | None = None,
+    base: IntArray | None = None,
+) -> PathPoint:
     """Order the groups, give left-overs to the nearest, and see how they fit."""
-    blocks = sorted(blocks, key=lambda b: (-comparable(b.gain), int(b.rows.argmax())))
+    blocks = in_order(blocks)
     labels = nearest(scorer.problem, blocks)
-    return PathPoint(quorum, tuple(blocks), labels, columns, scorer.measure(labels))
+    columns = columns_of(blocks, scorer.problem.shape[1]) if columns is None else columns
+    weights = scorer.problem.weights if weights is None else weights
+    return PathPoint(quorum, tuple(blocks), labels, columns, weights, scorer.measure(labels), rule, base)
 
 
 def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float]) -> PathPoint:
@@ -278,59 +380,27 @@ def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float])
     return max(points, key=lambda point: (round(score(point), 12), -abs(np.log(2 * float(point.quorum)))))
 
 
-def merge_to_n_groups(scorer: PathScorer, point: PathPoint, n_groups: int) -> PathPoint:
-    """Join the two groups whose elements are together most often, on average, until so many are left."""
+def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> PathPoint | None:
+    """Point of given groups of the rows, each with the columns that hold most of it; None if columns run out."""
     problem = scorer.problem
-    blocks = list(point.blocks)
-    shape = (problem.shape[0], len(blocks))
-    members = np.zeros(shape)
-    for t, block in enumerate(blocks):
-        members[block.rows, t] = problem.counts[block.rows]
-    held, sizes = problem.entries.T @ members, members.sum(axis=0)
-    while len(blocks) > n_groups:
-        together = (held * problem.weights[:, None]).T @ held / np.outer(sizes, sizes)
-        np.fill_diagonal(together, -1.0)
-        a, b = sorted(divmod(int(together.argmax()), len(blocks)))
-        rows, columns = blocks[a].rows | blocks[b].rows, blocks[a].columns | blocks[b].columns
-        blocks[a] = Block(rows, columns, problem.gain(rows, columns, point.quorum))
-        del blocks[b]
-        held[:, a] += held[:, b]
-        sizes[a] += sizes[b]
-        held, sizes = np.delete(held, b, axis=1), np.delete(sizes, b)
-    return make_point(scorer, point.quorum, blocks, point.columns)
-
-
-def spectral_point(scorer: PathScorer, quorum: Fraction, n_groups: int) -> PathPoint | None:
-    """So many groups straight from the random walk, with the columns that hold them most; None if these run out."""
-    problem = scorer.problem
-    labels = walk_groups(problem.entries, problem.counts, problem.weights, n_groups)
     members = members_of(problem, labels)
+    n_groups = members.shape[1]
     held = problem.entries.T @ members
     held[problem.weights <= 0] = 0.0
     columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
     alike = held**2 / np.maximum(np.outer(problem.counts @ problem.entries, members.sum(axis=0)), 1.0)
-    for t in range(members.shape[1]):
+    for t in range(n_groups):
         owned = np.bincount(columns + 1, minlength=n_groups + 1)[1:]
         if owned[t] == 0:
             spare = (columns >= 0) & (owned[columns] > 1)
             if not spare.any():
                 return None
             columns[np.where(spare, alike[:, t], -1.0).argmax()] = t
-    blocks = [Block(labels == t, columns == t, 0.0) for t in range(members.shape[1])]
-    blocks = [replace(block, gain=problem.gain(block.rows, block.columns, quorum)) for block in blocks]
-    return make_point(scorer, quorum, blocks, columns)
-
-
-def large(problem: PreferenceMatrix, point: PathPoint, min_elements: int, min_candidates: int) -> bool:
-    """Whether every group of a point has the minimum sizes."""
-    return all(
-        problem.n_elements(block.rows) >= min_elements and problem.n_sources(block.columns) >= min_candidates
-        for block in point.blocks
-    )
+    return make_point(scorer, quorum, blocks_of(problem, quorum, labels, columns), columns, rule="nearest")
 
 
 def successors(problem: PreferenceMatrix, here: PathPoint, there: PathPoint) -> IntArray:
-    """(T,) the group of the next place that is the same group, -1 for none."""
+    """(T,) the group of the next point that is the same group, -1 for none."""
     found = np.full(len(here), -1)
     for t, block in enumerate(here.blocks):
         for u, other in enumerate(there.blocks):

@@ -18,6 +18,8 @@ from biconsensus.quorum._walk import retention
 CLEAR = 0.9
 """Retention above which the coarse groups are clear, so that sources which differ only differ in how finely they cut
 them; 0.85 to 0.9 are a plateau (benchmarks/tuning/choice.py)."""
+WEIGHT_BITS = 20
+"""Binary digits of certain weights: with those of a quorum (14) and of a million elements (20) they fill a double."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,6 @@ COARSE = ScoreWeights(recall=0.5, precision=0.5, difference=-1.0, silhouette=1.0
 """Finds the groups that sources of different granularity share (benchmarks/tuning/choice.py)."""
 FINE = ScoreWeights(silhouette=1.0)
 """Where no coarse groups are clear, the contrast between groups decides alone (benchmarks/tuning/choice.py)."""
-GIVEN_NUMBER = ScoreWeights(difference=0.25, retention=1.0)
-"""Compares groupings of one given number of groups (benchmarks/tuning/given_number.py)."""
 
 
 def score_weights(measures: Iterable[FitMeasures]) -> ScoreWeights:
@@ -97,13 +97,24 @@ class PathScorer:
     """The pool, candidates weighted by certainty, trivial ones by zero."""
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
+    whole: PreferenceMatrix | None = None
+    """All rows, where the pool here has some of them only."""
 
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> PathScorer:
         """Scorer for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
         certainty = Overlaps.of(replace(problem, weights=used)).certainty()
-        return cls(replace(problem, weights=used * certainty), used)
+        return cls(replace(problem, weights=exact_sums(used * certainty)), used)
+
+    def on(self, part: PreferenceMatrix) -> PathScorer:
+        """The same weights of the columns, for some of the rows."""
+        return replace(self, problem=replace(part, weights=self.problem.weights), whole=self.problem)
+
+    def normalised(self) -> PreferenceMatrix:
+        """The pool with the weights that serve a given number of groups (benchmarks/tuning/given_number.py)."""
+        whole = replace(self.problem if self.whole is None else self.whole, weights=self.plain)
+        return replace(self.problem, weights=self.plain * Overlaps.of(whole).normalised_certainty())
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
@@ -112,6 +123,15 @@ class PathScorer:
             return FitMeasures()
         kept = (retention(self.problem, labels) - 1.0) / (n_groups - 1.0)
         return FitMeasures(*relation(self.problem, labels), *contrast(self.problem, labels, self.plain), kept)
+
+
+def exact_sums(weights: FloatArray) -> FloatArray:
+    """Weights rounded to millionths of the largest, so that sums of them are the same in any order."""
+    top = np.frexp(weights.max(initial=0.0))[1]
+    rounded = np.ldexp(np.rint(np.ldexp(weights, WEIGHT_BITS - top)), top - WEIGHT_BITS)
+    # weights that differ by orders of magnitude stay as they are: the small ones would vanish
+    small = weights[weights > 0].min(initial=np.inf)
+    return np.asarray(rounded if small >= np.ldexp(1.0, top - WEIGHT_BITS // 2) else weights)
 
 
 def useful(problem: PreferenceMatrix) -> BoolArray:
@@ -125,7 +145,7 @@ def useful(problem: PreferenceMatrix) -> BoolArray:
     >>> dict(zip((problem.counts @ problem.entries).tolist(), useful(problem).tolist()))
     {19: True, 1: True, 20: False}
     """
-    sizes = problem.counts @ problem.entries
+    sizes = problem.sizes
     seen = np.full(sizes.size, float(problem.counts.sum()))
     if problem.unseen is not None and problem.view is not None:
         seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.view]

@@ -10,7 +10,7 @@ import numpy as np
 
 from biconsensus.plots._bases import base_scores
 from biconsensus.plots._matrix import MatrixImage, matrix_image
-from biconsensus.plots._numbers import backing_histogram, group_numbers, least_certain
+from biconsensus.plots._numbers import backing_histogram, chance_text, group_numbers, least_certain
 from biconsensus.plots._overlaps import Overlaps
 from biconsensus.plots._source_numbers import source_numbers
 from biconsensus.pool._diagnostics import diagnose
@@ -42,6 +42,8 @@ def group_rows(consensus: Consensus, overlaps: Overlaps, extra: dict[str, list[A
             "gain": round_off(numbers.gains[k], 3),
             "backing": round_off(numbers.backing[k]),
             "stability": round_off(numbers.stability[k]),
+            "chance": chance_text(float(numbers.significance[k])),
+            "significance": round_off(float(np.clip(numbers.significance[k], -1e6, 1e6)), 2),
             "extra": [plain(column[k]) for column in extra.values()],
         }
         for k in range(len(consensus))

@@ -20,6 +20,13 @@ from biconsensus.report._views import FittedModels, domain_view
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
+CHANCE_NOTES = {
+    "agreement": "it rests on the agreement of the sources, so it certifies agreement, not truth",
+    "points": "it rests on the valleys of density around the group",
+    "links": "it rests on the links of the network, degrees given",
+    "models": "it is the expected number of such models in pure noise",
+}
+"""What the chance of a group rests on, by the kind of evidence."""
 SCRIPTS = ("base.js", "table.js", "charts.js", "page.js")
 
 
@@ -47,7 +54,8 @@ def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None
 
     text = render_report(consensus, **options)
     with atomic_path(path) as new:
-        new.write_text(text, encoding="utf-8")
+        # names of files need not be UTF-8; what cannot be written is replaced
+        new.write_text(text, encoding="utf-8", errors="replace")
 
 
 def render_report(
@@ -109,6 +117,7 @@ def render_report(
         title=title,
         version=__version__,
         headline=headline(consensus),
+        chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
         warnings=remarks(consensus),
         about=about_rows(consensus, about or {}),

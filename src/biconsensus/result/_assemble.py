@@ -32,6 +32,8 @@ class Answer:
     """What decided how fine the groups are: "given", "n_groups", "pool", or the kind of evidence."""
     path: list[list[float]] = field(default_factory=list)
     """Quorum, number of groups and score of every point of the path, where there was one."""
+    rows_searched: int | None = None
+    """Distinct rows on which the path was searched: all of them, or a sample."""
     origin: str = ""
     """The grouping that was chosen, in plain words."""
     evidence: float | None = None
@@ -69,7 +71,7 @@ def assemble(
     Consensus
     """
     problem, found = answer.problem, answer.found
-    blocks = sorted(found.blocks, key=lambda block: -comparable(block.gain))
+    blocks = sorted(found.blocks, key=lambda block: (-comparable(block.gain), int(block.rows.argmax())))
     gains = np.array([block.gain for block in blocks], dtype=np.float64)
     loss = 2 * (1 - float(answer.quorum)) * problem.norm - 2 * float(gains.sum())
     with np.errstate(over="ignore"):
@@ -142,6 +144,8 @@ def _account(answer: Answer) -> dict[str, Any]:
         account["description_lengths"] = found.path.tolist()
     if answer.path:
         account["path"] = answer.path
+    if answer.rows_searched is not None:
+        account["rows_searched"] = answer.rows_searched
     if answer.origin:
         account["origin"] = answer.origin
     if answer.evidence is not None:

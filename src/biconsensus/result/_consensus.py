@@ -162,7 +162,9 @@ class Consensus:
             return self.evidence
         from biconsensus.significance._agreement import AgreementEvidence
 
-        return AgreementEvidence(self.pool).of_groups(self.labels)
+        found = AgreementEvidence(self.pool).of_groups(self.labels)
+        # the last groups of an overlapping consensus may be the label of no element
+        return np.concatenate([found, np.zeros(len(self) - found.size)])
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
@@ -204,15 +206,8 @@ class Consensus:
 
         return predict(self, labels, missing)
 
-    def confidence(self, n_resamples: int = 20, random_state: int | None = 0) -> Confidence:
+    def confidence(self) -> Confidence:
         """Probability that each element, and each group, would be found so again with a freshly drawn pool.
-
-        Parameters
-        ----------
-        n_resamples : int
-            Pools drawn from the sources, with replacement.
-        random_state : int or None
-            Seed of the draws.
 
         Returns
         -------
@@ -227,7 +222,7 @@ class Consensus:
         """
         from biconsensus.quorum._confidence import confidence
 
-        return confidence(self, n_resamples, random_state)
+        return confidence(self)
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.

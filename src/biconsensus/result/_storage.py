@@ -5,29 +5,30 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus._memory import available_memory
-from biconsensus.errors import FileFormatError
+from biconsensus.errors import FileFormatError, InputTypeError
 from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
+from biconsensus.pool.io._arrays import check_archive
+from biconsensus.pool.io._writing import atomic_path
 from biconsensus.result._consensus import Consensus
 
 FORMAT = "biconsensus"
 VERSION = 1
-MAX_RATIO = 1200
-"""Largest ratio of unpacked to packed size; deflate cannot do more, so more is a forged entry."""
 
 
 def save(result: Consensus, path: Path) -> None:
     """Write a result atomically: the old file or the new one, nothing partial."""
-    from biconsensus.pool.io._writing import atomic_path  # a later stage: loaded only when something is written
-
     arrays, meta = _pack(result)
     with atomic_path(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("meta.json", json.dumps(meta))
@@ -67,10 +68,69 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "extraction": result.extraction,
         "names": pool.names,
         "left_out": pool.left_out,
-        "sources": [[s.name, _plain(s.params), s.seed] for s in pool.sources],
-        "ids": None if pool.ids is None else _plain(pool.ids.tolist()),
+        "sources": [[s.name, _plain(s.params), _plain(s.seed)] for s in pool.sources],
+        "ids": None,
     }
+    if pool.ids is not None and pool.ids.dtype.kind in "OU":
+        meta["ids"] = [_packed_id(value) for value in pool.ids.tolist()]
+        meta["ids_type"] = "text" if pool.ids.dtype.kind == "U" else "objects"
+    elif pool.ids is not None:
+        if pool.ids.dtype.hasobject:
+            raise InputTypeError(f"ids of type {pool.ids.dtype} hold objects, which a file cannot keep; give text.")
+        arrays["ids"] = pool.ids
     return arrays, meta
+
+
+ID_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "tuple": (tuple, lambda v: [_packed_id(item) for item in v], lambda v: tuple(_unpacked_id(item) for item in v)),
+    "bytes": (bytes, bytes.hex, bytes.fromhex),
+    "decimal": (Decimal, str, Decimal),
+    "datetime": (datetime, datetime.isoformat, datetime.fromisoformat),
+    "date": (date, date.isoformat, date.fromisoformat),
+    "uuid": (UUID, str, UUID),
+}
+"""Ids that JSON does not have: their type, how they are written and how they are read."""
+
+
+def _packed_id(value: Any) -> Any:
+    """An id as JSON; one that could not come back as it is is refused."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if type(value) in (type(None), bool, int, float, str):
+        return value
+    for name, (kind, pack, _) in ID_TYPES.items():
+        if type(value) is kind:
+            return {name: pack(value)}
+    if type(value).__name__ == "Timestamp":  # of pandas, with a time zone: without one the index is no object
+        return {"timestamp": [value.isoformat(), None if value.tz is None else str(value.tz)]}
+    raise InputTypeError(
+        f"the id {value!r} ({type(value).__name__}) could not be read back from a file; give text or numbers as ids."
+    )
+
+
+def _unpacked_id(value: Any) -> Any:
+    """An id from JSON."""
+    if not isinstance(value, dict):
+        return value
+    ((name, content),) = value.items()
+    if name == "timestamp":
+        import pandas as pd
+
+        moment = pd.Timestamp(content[0])
+        return moment if content[1] is None else moment.tz_convert(content[1])
+    return ID_TYPES[name][2](content)
+
+
+def _unpacked_ids(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
+    """Ids as they were saved; files of the first release have no type of their ids."""
+    if meta["ids"] is None:
+        return arrays.get("ids")
+    if meta.get("ids_type") == "objects":
+        values = np.empty(len(meta["ids"]), dtype=object)
+        for k, value in enumerate(meta["ids"]):
+            values[k] = _unpacked_id(value)
+        return values
+    return np.array(meta["ids"], dtype=str if meta.get("ids_type") == "text" else None)
 
 
 def _plain(value: Any) -> Any:
@@ -117,11 +177,7 @@ def _check_archive(archive: zipfile.ZipFile, path: Path) -> None:
     for entry in archive.infolist():
         if "/" in entry.filename or "\\" in entry.filename or not entry.filename.endswith((".npy", ".json")):
             raise FileFormatError(f"{path} holds a part that does not belong there: {entry.filename!r}.")
-        if entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
-            raise FileFormatError(f"{path} would unpack {entry.filename!r} to {entry.file_size} bytes; refused.")
-    total, limit = sum(entry.file_size for entry in archive.infolist()), available_memory()
-    if limit is not None and total > limit:
-        raise FileFormatError(f"{path} would unpack to {total} bytes, but only {limit} are free; refused.")
+    check_archive(archive, str(path))
 
 
 def _check_meta(meta: Any, path: Path) -> None:
@@ -144,7 +200,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         names=tuple(str(name) for name in meta["names"]),
         unseen=_unpack_sparse("unseen", arrays) if "unseen.data" in arrays else None,
         view_of=arrays.get("view_of"),
-        ids=None if meta["ids"] is None else np.array(meta["ids"]),
+        ids=_unpacked_ids(meta, arrays),
         left_out=tuple((name, reason) for name, reason in meta["left_out"]),
     )
     _check_sizes(pool, members, arrays)

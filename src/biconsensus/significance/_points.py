@@ -9,6 +9,8 @@ is looked for in that one dimension. The page on meaning has the pictures, the c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy.stats import norm
@@ -29,7 +31,7 @@ PEAK = 0.9
 SMALLEST = 10
 """Groups of fewer points have no density of their own: they may cost evidence, never bring any."""
 CAP = 6.0
-"""Evidence of one border at most, in standard errors: beyond that, more does not make it more real."""
+"""Depth of one valley that counts, in standard errors: beyond that, more does not make it more real."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
 """Intrinsic dimensions, and the depth in standard errors that valleys inside one cloud hardly reach there.
 
@@ -45,10 +47,14 @@ GRID = 81
 """Places on a direction where the density is estimated."""
 NEAR_LINKS, NEAR_CENTRES = 3, 2
 """Neighbours of a group that are tested: those with the most neighbour links and those with the nearest centres."""
-LEVEL_ON_DIRECTION = 1.5
-"""Depth in standard errors that valleys on a direction through one cloud hardly reach (benchmarks/tuning/points.py)."""
-SHALLOW = 0.75
-"""A valley with this share of the lower peak is none: other groups take points between two parts of one cloud."""
+LEVEL_ON_DIRECTION = 1.0
+"""Depth in standard errors that a valley on a direction must have to gain (benchmarks/tuning/points.py)."""
+NULL_ON_DIRECTION = 0.8, 0.9
+"""Mean and standard deviation of that depth between two halves of one cloud, in any dimension (the same script)."""
+NO_VALLEY = -3.0
+"""Depth where a direction fitted on other points does not even put the two groups in order."""
+FEWEST_BACKERS = 2.0
+"""Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
 
 
 class PointEvidence:
@@ -74,6 +80,12 @@ class PointEvidence:
     """
 
     kind = "points"
+    fewest_backers = FEWEST_BACKERS
+
+    @property
+    def sharpness(self) -> float:
+        """Power of the agreement of a source: who draws a valley in the plane draws it at nearly the same place."""
+        return 4.0 if self._all.shape[1] <= VISIBLE else 1.0
 
     def __init__(self, X: FloatArray, random_state: int = 0) -> None:
         points = np.asarray(X, dtype=np.float64)
@@ -83,14 +95,16 @@ class PointEvidence:
         self._drawn = np.sort(rng.choice(m, LANDMARKS, replace=False)) if m > LANDMARKS else np.arange(m)
         self._points = points[self._drawn]
         n_neighbours = min(DIMENSION_NEIGHBOURS, len(self._points) - 1)
+        self.dimension = float(points.shape[1])
+        """Intrinsic dimension of the points."""
         self._speaks = n_neighbours >= 2 and bool(np.ptp(points, axis=0).any())
         if not self._speaks:
             return
         found = NearestNeighbors(n_neighbors=n_neighbours + 1).fit(self._points).kneighbors(self._points)
         self._distances, self._neighbours = _without_self(*found)
-        self._dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
+        self.dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
         self._borders: _Borders = (
-            _DensityValleys(self._distances, self._neighbours, self._dimension)
+            _DensityValleys(self._distances, self._neighbours, self.dimension)
             if points.shape[1] <= VISIBLE
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )
@@ -112,7 +126,8 @@ class PointEvidence:
         groups, n_groups = self._groups(labels)
         if n_groups < 2:
             return 0.0
-        return sum(float(gain.sum()) for gain, _ in self._borders.of(groups, n_groups)) / self._borders.n_views
+        views = self._borders.of(groups, n_groups)
+        return sum(float(view.gains.sum()) for view in views) / len(views)
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -132,11 +147,10 @@ class PointEvidence:
         if n_groups < 2:
             return np.zeros(total)
         shallowest = np.full(n_groups, np.inf)
-        for gain, sides in self._borders.of(groups, n_groups):
-            for side in sides.T:
-                np.minimum.at(shallowest, side, gain)
-        # the level is the 95% point of the null, 1.64 standard errors above its middle
-        chance = norm.logsf(shallowest + norm.isf(0.05)) / np.log(10.0)
+        for view in self._borders.of(groups, n_groups):
+            for side in view.sides.T:
+                np.minimum.at(shallowest, side, view.scores)
+        chance = norm.logsf(shallowest) / np.log(10.0)
         present = np.unique(labels[self._drawn][labels[self._drawn] >= 0])
         result = np.zeros(total)
         result[present] = np.minimum(chance[: present.size], 0.0)
@@ -173,21 +187,33 @@ class PointEvidence:
         return codes.ravel(), groups.size
 
 
-class _Borders:
+@dataclass(frozen=True)
+class _View:
+    """The borders of a spanning tree of the groups, as one estimate sees them."""
+
+    gains: FloatArray
+    """(T - 1,) depth less level: what each border adds to the evidence."""
+    scores: FloatArray
+    """(T - 1,) depth as a standard normal score under one cloud."""
+    sides: IntArray
+    """(T - 1, 2) the groups on both sides."""
+
+    @classmethod
+    def of(cls, borders: Sequence[tuple[float, float, int, int]]) -> _View:
+        """From gain, score and sides of each border."""
+        table = np.array(borders, dtype=np.float64).reshape(-1, 4)
+        return cls(table[:, 0], table[:, 1], table[:, 2:].astype(np.int64))
+
+
+class _Borders(Protocol):
     """A test of borders between groups."""
 
-    n_views = 1
-    """Estimates whose evidence is averaged."""
-
-    def of(self, labels: IntArray, n_groups: int) -> list[tuple[FloatArray, IntArray]]:
-        """For each view: (T - 1,) depth less level of the borders of a spanning tree, and (T - 1, 2) their groups."""
-        raise NotImplementedError
+    def of(self, labels: IntArray, n_groups: int) -> list[_View]:
+        """Views of the borders, whose evidence is averaged."""
 
 
-class _DensityValleys(_Borders):
+class _DensityValleys:
     """Valleys of the density itself: groups are merged over the highest saddle first."""
-
-    n_views = len(DENSITIES)
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
@@ -198,13 +224,11 @@ class _DensityValleys(_Borders):
         self._sources, self._targets = _mutual_pairs(neighbours)
         self._level = float(np.interp(dimension, *DEEPEST_NULL))
 
-    def of(self, labels: IntArray, n_groups: int) -> list[tuple[FloatArray, IntArray]]:
+    def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders by either density."""
         return [self._merged(labels, n_groups, *view) for view in self._views]
 
-    def _merged(
-        self, labels: IntArray, n_groups: int, density: FloatArray, scale: float
-    ) -> tuple[FloatArray, IntArray]:
+    def _merged(self, labels: IntArray, n_groups: int, density: FloatArray, scale: float) -> _View:
         """Merge groups over the highest saddle first; each merge has the depth of the lower peak over the saddle."""
         sizes = np.bincount(labels, minlength=n_groups)
         order = np.lexsort((density, labels))
@@ -217,26 +241,30 @@ class _DensityValleys(_Borders):
         saddles = np.full(pairs.size, -np.inf)
         ends = np.minimum(density[self._sources], density[self._targets])[crossing]
         np.maximum.at(saddles, which, ends)
-        parents, gains, sides = _Forest(n_groups), [], []
+        forest, borders = _Forest(n_groups), []
+        # the level is the 95% point of the null, 1.64 standard errors above its middle
+        offset = float(norm.isf(0.05)) - self._level
         for t in np.argsort(-saddles, kind="stable"):
             pair = divmod(int(pairs[t]), n_groups)
-            high, low = sorted((parents.root(g) for g in pair), key=lambda g: -peaks[g])
+            high, low = sorted((forest.root(g) for g in pair), key=lambda g: -peaks[g])
             if high == low:
                 continue
-            depth = float(np.clip((peaks[low] - saddles[t]) * scale, -CAP, CAP)) - self._level
-            gains.append(min(depth, 0.0) if sizes[low] < SMALLEST else depth)
-            sides.append(pair)
-            parents.join(low, high)
+            depth = float((peaks[low] - saddles[t]) * scale)
+            borders.append((self._gain(depth, sizes[low]), depth + offset, *pair))
+            forest.join(low, high)
             sizes[high] += sizes[low]
         # groups that do not touch at all are as far apart as can be
-        apart = sorted((g for g in range(n_groups) if parents.root(g) == g), key=lambda g: -sizes[g])
-        for g in apart[1:]:
-            gains.append(-self._level if sizes[g] < SMALLEST else CAP - self._level)
-            sides.append((apart[0], g))
-        return np.array(gains), np.array(sides, dtype=np.int64).reshape(-1, 2)
+        apart = sorted((g for g in range(n_groups) if forest.root(g) == g), key=lambda g: -sizes[g])
+        borders += [(self._gain(CAP, sizes[g]), CAP + offset, apart[0], g) for g in apart[1:]]
+        return _View.of(borders)
+
+    def _gain(self, depth: float, size: int) -> float:
+        """What a border adds."""
+        gain = min(max(depth, -CAP), CAP) - self._level
+        return min(gain, 0.0) if size < SMALLEST else gain
 
 
-class _ProjectedValleys(_Borders):
+class _ProjectedValleys:
     """Valleys between pairs of neighbouring groups on a direction that was fitted on other points."""
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
@@ -251,7 +279,7 @@ class _ProjectedValleys(_Borders):
         self._targets = neighbours[:, :k].ravel()
         self._known: dict[tuple[bytes, bytes], float] = {}
 
-    def of(self, labels: IntArray, n_groups: int) -> list[tuple[FloatArray, IntArray]]:
+    def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders of the spanning tree with the shallowest valleys."""
         sizes = np.bincount(labels, minlength=n_groups)
         members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
@@ -266,15 +294,16 @@ class _ProjectedValleys(_Borders):
                 moments = moments or _Moments(self._points, self._folds, members)
                 self._known[key] = self._depth(moments, members, g, h)
             depths[t] = self._known[key]
-        forest, gains, sides = _Forest(n_groups), [], []
+        forest, borders = _Forest(n_groups), []
+        middle, error = NULL_ON_DIRECTION
         for t in np.argsort(depths, kind="stable"):
             g, h = pairs[t]
             if forest.root(g) != forest.root(h):
                 forest.join(forest.root(g), forest.root(h))
-                gain = depths[t] - LEVEL_ON_DIRECTION
-                gains.append(min(gain, 0.0) if min(sizes[g], sizes[h]) < SMALLEST else gain)
-                sides.append((g, h))
-        return [(np.array(gains), np.array(sides, dtype=np.int64).reshape(-1, 2))]
+                gain = min(float(depths[t]), CAP) - LEVEL_ON_DIRECTION
+                small = min(sizes[g], sizes[h]) < SMALLEST
+                borders.append((min(gain, 0.0) if small else gain, (depths[t] - middle) / error, g, h))
+        return [_View.of(borders)]
 
     def _neighbouring(
         self, labels: IntArray, n_groups: int, sizes: IntArray, centres: FloatArray
@@ -301,15 +330,15 @@ class _ProjectedValleys(_Borders):
             if (part == part[0]).all():
                 return sorted(found)
             between = np.where(part[:, None] != part, distances, np.inf)
-            g, h = np.unravel_index(int(between.argmin()), between.shape)
-            found.add((min(int(g), int(h)), max(int(g), int(h))))
-            forest.join(forest.root(int(g)), forest.root(int(h)))
+            one, other = divmod(int(between.argmin()), n_groups)
+            found.add((min(one, other), max(one, other)))
+            forest.join(forest.root(one), forest.root(other))
 
     def _depth(self, moments: _Moments, members: Sequence[IntArray], g: int, h: int) -> float:
         """Depth of the valley between two groups in standard errors."""
         directions = moments.directions(g, h)
         if directions is None:
-            return 0.0
+            return NO_VALLEY
         weights, middles = directions
         one, other = (
             np.einsum("ij,ij->i", self._points[own], weights[self._folds[own]]) - middles[self._folds[own]]
@@ -342,7 +371,9 @@ class _Moments:
         # the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010)
         above = (1 - 2 / d) * square + trace**2
         shrunk = np.clip(above / np.maximum((n - 1) * (square - trace**2 / d), 1e-300), 0.0, 1.0)
-        ridge = (shrunk + 1e-6) * trace / d + 1e-300
+        # points of a group that coincide get a spread of a 30,000th of the distance between the groups
+        apart = ((mean_h - mean_g) ** 2).sum(axis=1)
+        ridge = (shrunk + 1e-6) * np.maximum(trace, 0.0) / d + 1e-9 * apart + 1e-300
         pooled = (1 - shrunk)[:, None, None] * pooled + ridge[:, None, None] * np.eye(d)
         weights = np.linalg.solve(pooled, (mean_h - mean_g)[:, :, None])[:, :, 0]
         weights /= np.sqrt(np.einsum("fi,fij,fj->f", weights, pooled, weights))[:, None] + 1e-300
@@ -358,11 +389,10 @@ class _Moments:
 
 def _valley_depth(one: FloatArray, other: FloatArray) -> float:
     """Lower peak against the valley between two groups on a line, roots of counts, in standard errors."""
-    low, high = float(np.median(one)), float(np.median(other))
+    (low, spread), (high, spread_of_other) = _middle_and_spread(one), _middle_and_spread(other)
     if high <= low:
-        return 0.0
-    width = high - low
-    spread = min(_robust_spread(one), _robust_spread(other))
+        return NO_VALLEY
+    width, spread = high - low, min(spread, spread_of_other)
     start, step = low - 0.75 * width, 2.5 * width / (GRID - 1)
     # Silverman's rule for the smaller group
     bandwidth = max(1.06 * spread * min(one.size, other.size) ** -0.2, step / 2)
@@ -378,7 +408,7 @@ def _valley_depth(one: FloatArray, other: FloatArray) -> float:
     valley = int(near[density[near].argmin()])
     peak = min(float(density[: valley + 1].max()), float(density[valley:].max()))
     # a root of a count has a standard error of 1 / 2, a difference of two of them 1 / sqrt(2)
-    return float(np.clip(np.sqrt(2.0) * (np.sqrt(SHALLOW * peak) - np.sqrt(density[valley])), -CAP, CAP))
+    return float(np.sqrt(2.0) * (np.sqrt(peak) - np.sqrt(density[valley])))
 
 
 def _histogram(values: FloatArray, start: float, step: float) -> FloatArray:
@@ -388,10 +418,10 @@ def _histogram(values: FloatArray, start: float, step: float) -> FloatArray:
     return counts
 
 
-def _robust_spread(values: FloatArray) -> float:
-    """Standard deviation, or that of a normal law with the same quartiles where it is smaller."""
-    low, high = np.quantile(values, [0.25, 0.75])
-    return min(float(values.std()), float(high - low) / 1.349 + 1e-12)
+def _middle_and_spread(values: FloatArray) -> tuple[float, float]:
+    """Median, and standard deviation, or that of a normal law with the same quartiles where it is smaller."""
+    low, middle, high = np.sort(values)[[values.size // 4, values.size // 2, 3 * values.size // 4]]
+    return float(middle), min(float(values.std()), float(high - low) / 1.349 + 1e-12)
 
 
 class _Forest:

@@ -58,7 +58,8 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
     m, d = X.shape
     scaled = not share_a_unit(X)
     top = int(np.clip(1.5 * np.sqrt(m), 2, min(MOST_CLUSTERS, m)))
-    numbers, few = _spread(2, top, 14), _spread(2, min(top, MOST_VECTORS), 8)
+    numbers = _spread(2, top, 14)
+    few, vectors = (_spread(2, min(top, MOST_VECTORS), n) for n in (8, 14))
     sources = [_kmeans(m, k) for k in numbers]
     sources += [_mixture(m, d, k) for k in few]
     sources += [_hdbscan(size) for size in sorted({max(2, min(m, n)) for n in (5, 10, 20, 40)})]
@@ -67,7 +68,7 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
     if m >= 3:
         sources += [_landmark("ward", WardCut(k), TREE_LANDMARKS, scaled) for k in numbers]
         sources += [_landmark("guarded linkage", GuardedLinkage(k), GRAPH_LANDMARKS, scaled) for k in numbers]
-        sources += [_landmark("neighbour spectral", NeighbourSpectral(k), GRAPH_LANDMARKS, scaled) for k in few]
+        sources += [_landmark("neighbour spectral", NeighbourSpectral(k), GRAPH_LANDMARKS, scaled) for k in vectors]
         sources += [
             _landmark("valleys", DensityBasins(k, depth), GRAPH_LANDMARKS, scaled)
             for k in (10, 20)

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import cut_tree, ward
+from scipy.cluster.hierarchy import ward
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
@@ -269,7 +269,7 @@ class NearestLandmark:
         """Labels of new rows (p, d)."""
         marks = self.landmarks
         found = NearestNeighbors(n_neighbors=1).fit(marks.points)
-        nearest = found.kneighbors((X - marks.centre) / marks.scale, return_distance=False)[:, 0]
+        nearest: IntArray = found.kneighbors((X - marks.centre) / marks.scale, return_distance=False)[:, 0]
         return self.labels[nearest]
 
 
@@ -282,8 +282,11 @@ class WardCut:
     def __call__(self, marks: Landmarks, seed: int) -> IntArray:
         """Labels of the landmarks."""
         n = len(marks.points)
-        labels: IntArray = cut_tree(marks.ward_tree, min(self.k, n))[:, 0].astype(np.int64)
-        return labels
+        merges = marks.ward_tree[: max(0, n - self.k), :2].astype(np.int64).ravel()
+        made = n + np.repeat(np.arange(merges.size // 2), 2)
+        graph = coo_array((np.ones(merges.size), (merges, made)), shape=(2 * n, 2 * n))
+        found: IntArray = connected_components(graph, directed=False)[1][:n]
+        return np.unique(found, return_inverse=True)[1].ravel()
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from biconsensus._checks import check_jobs, check_seed
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.sources._checkpoint import Checkpoint
 from biconsensus.sources._workers import LostRun, run_in_processes
@@ -80,6 +81,7 @@ def child_seeds(random_state: Any, n: int) -> list[int]:
     >>> child_seeds(0, 3) == child_seeds(0, 5)[:3]
     True
     """
+    random_state = check_seed(random_state)
     if isinstance(random_state, np.random.Generator):
         return [int(s) for s in random_state.integers(2**31 - 1, size=n)]
     return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
@@ -167,6 +169,7 @@ def run_sources(
     """
     if len(sources) != len(seeds):
         raise InputError(f"seeds: got {len(seeds)} for {len(sources)} sources; give one for each.")
+    check_jobs(n_jobs)
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit: got {time_limit!r}; give seconds above 0, or None for no limit.")
     store = None if checkpoint is None else Checkpoint(Path(checkpoint), data)

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from biconsensus.baselines._preference_linkage import agglomerate
+from biconsensus.baselines._preference_linkage import jaccard as jaccard_linkage
+from biconsensus.baselines._preference_linkage import tanimoto as tanimoto_linkage
 from biconsensus.baselines.fitting import FITTERS, j_linkage, multi_ransac, ransac, sequential_ransac, t_linkage
 from biconsensus.baselines.fitting._hypotheses import keep_largest
-from biconsensus.baselines.fitting._linkage import _agglomerate, _jaccard, _tanimoto
 from biconsensus.errors import InputError, UnknownNameError
 
 every_fitter = pytest.mark.parametrize("name", sorted(FITTERS))
@@ -136,13 +138,13 @@ def test_linkages_equal_the_plain_algorithms(seed):
         return 1 - p @ q / (p @ p + q @ q - p @ q)
 
     expected = slow_linkage(list(grades.astype(float)), np.minimum, tanimoto)
-    assert as_sets(_agglomerate(*_tanimoto(grades.copy()))) == expected
+    assert as_sets(agglomerate(*tanimoto_linkage(grades.copy()))) == expected
     table = rng.random((10, 997)) < 0.4
 
     def jaccard(p, q):
         return 1 - (p & q).sum() / max((p | q).sum(), 1)
 
-    assert as_sets(_agglomerate(*_jaccard(table))) == slow_linkage(list(table), np.logical_and, jaccard)
+    assert as_sets(agglomerate(*jaccard_linkage(table))) == slow_linkage(list(table), np.logical_and, jaccard)
 
 
 def test_largest_clusters_come_first():

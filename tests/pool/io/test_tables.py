@@ -37,8 +37,8 @@ def test_unknown_column_ending_and_file(tmp_path):
         read_labels(path, id_column=2)
     with pytest.raises(FileFormatError, match="no column of labels"):
         read_labels(written(tmp_path, "id\na\nb\n"))
-    with pytest.raises(FileFormatError, match=r"unknown ending '.xlsx'; allowed are .csv"):
-        read_labels(tmp_path / "t.xlsx")
+    with pytest.raises(FileFormatError, match=r"unknown ending '.xls'; allowed are .csv.*Save it as .xlsx"):
+        read_labels(tmp_path / "t.xls")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_labels(tmp_path / "none.csv")
 

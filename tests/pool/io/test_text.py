@@ -34,7 +34,7 @@ def test_no_header(tmp_path):
 
 
 def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
-    table = read_labels(written(tmp_path, 'a,b\n"x,1","p\nq"\ny,r\n'))
+    table = read_labels(written(tmp_path, 'a,b\n"x,1","p\nq"\ny,r\n'), header=True)
     assert table.columns["a"].tolist() == ["x,1", "y"]
     assert table.columns["b"].tolist() == ["p\nq", "r"]
 

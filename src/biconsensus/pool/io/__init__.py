@@ -1,4 +1,4 @@
-"""Tables in and out: CSV, TSV, Parquet, NPY, NPZ, JSON, told by the ending of the file name.
+"""Tables in and out: CSV, TSV, Excel, Parquet, NPY, NPZ, JSON, told by the ending of the file name.
 
 In a table of labels an empty cell means "not seen"; in a table of points it is an error with line and column.
 Everything is written beside its target first and then moved there: the old file or the new one, nothing partial.

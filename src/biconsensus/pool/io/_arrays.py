@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
+import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._memory import available_memory
 from biconsensus.errors import FileFormatError, MissingDependencyError, UnknownNameError
 
+MAX_RATIO = 1200
+"""Largest ratio of unpacked to packed size; deflate cannot do more, so more is a forged entry."""
 
-def read_array(path: Path, key: str) -> NDArray[Any]:
+
+def check_archive(archive: zipfile.ZipFile, name: str) -> None:
+    """Sizes that the file can hold and the machine can read, before anything is unpacked."""
+    for entry in archive.infolist():
+        if entry.file_size > MAX_RATIO * max(entry.compress_size, 1):
+            raise FileFormatError(f"{name} would unpack {entry.filename!r} to {entry.file_size} bytes; refused.")
+    total, limit = sum(entry.file_size for entry in archive.infolist()), available_memory()
+    if limit is not None and total > limit:
+        raise FileFormatError(f"{name} would unpack to {total} bytes, but only {limit} are free; refused.")
+
+
+def read_array(source: Path | BytesIO, key: str, name: str | None = None) -> NDArray[Any]:
     """(m, c) array of an NPY file (mapped, not read) or of an NPZ file; never a pickle."""
+    name = name or str(source)
     try:
-        if path.suffix.lower() == ".npy":
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if zipfile.is_zipfile(source):
+            with zipfile.ZipFile(source) as archive:
+                check_archive(archive, name)
+        if isinstance(source, BytesIO):
+            source.seek(0)
+        loaded = np.load(source, mmap_mode="r" if isinstance(source, Path) else None, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            array = loaded
         else:
-            with np.load(path, allow_pickle=False) as archive:
-                array = archive[_member(archive.files, key)]
-    except UnknownNameError:
+            with loaded as members:
+                array = members[_member(members.files, key)]
+    except (UnknownNameError, FileFormatError):
         raise
     except Exception as error:
         # a damaged header makes NumPy raise anything, from ValueError to tokenize.TokenError
-        raise FileFormatError(f"{path}: cannot be read as a NumPy array: {error}.") from None
+        raise FileFormatError(f"{name}: cannot be read as a NumPy array: {error}.") from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
         raise FileFormatError(
-            f"{path}: the array has shape {array.shape} and type {array.dtype}; give one or two dimensions of "
+            f"{name}: the array has shape {array.shape} and type {array.dtype}; give one or two dimensions of "
             "numbers or text."
         )
     if array.shape[0] == 0:
-        raise FileFormatError(f"{path}: the array has 0 rows; give at least one.")
+        raise FileFormatError(f"{name}: the array has 0 rows; give at least one.")
     table: NDArray[Any] = array.reshape(array.shape[0], -1)
     return table
 
@@ -44,20 +67,61 @@ def _member(names: list[str], key: str) -> str:
     raise UnknownNameError.of("array", key, names)
 
 
-def read_parquet(path: Path) -> dict[str, NDArray[Any]]:
+def read_parquet(source: Path | BytesIO, name: str | None = None) -> dict[str, NDArray[Any]]:
     """Columns of a Parquet file or folder: small integers stay small, missing cells are masked or None."""
+    name = name or str(source)
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise MissingDependencyError.of("pyarrow", "tables") from None
     try:
-        table = parquet.read_table(path)
+        table = parquet.read_table(source)
     except (pa.ArrowException, OSError) as error:
-        raise FileFormatError(f"{path}: cannot be read as Parquet: {error}") from None
+        raise FileFormatError(f"{name}: cannot be read as Parquet: {error}") from None
     if table.num_rows == 0:
-        raise FileFormatError(f"{path}: the table has 0 rows; give at least one.")
-    return {name.removeprefix("__index_level_0__"): arrow_column(table[name]) for name in table.column_names}
+        raise FileFormatError(f"{name}: the table has 0 rows; give at least one.")
+    # two columns may have one name; a dictionary of names alone would lose one of them
+    columns: dict[str, NDArray[Any]] = {}
+    for k, column_name in enumerate(table.column_names):
+        plain = column_name.removeprefix("__index_level_0__")
+        columns[plain if plain not in columns else f"{plain} ({k + 1})"] = arrow_column(table.column(k))
+    return columns
+
+
+def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list[int]]:
+    """Cells of the first sheet of an Excel file as text, and their lines, without empty ones at the end."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingDependencyError.of("openpyxl", "tables") from None
+    try:
+        with zipfile.ZipFile(source) as archive:
+            check_archive(archive, name)
+        book = openpyxl.load_workbook(source, read_only=True, data_only=True)
+        rows = [[_cell_text(value) for value in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        book.close()
+    except FileFormatError:
+        raise
+    except Exception as error:
+        # a damaged archive or sheet makes the readers below raise anything
+        raise FileFormatError(f"{name}: cannot be read as an Excel file: {error}.") from None
+    width = max((k + 1 for row in rows for k, cell in enumerate(row) if cell), default=0)
+    while rows and not any(rows[-1]):
+        rows.pop()
+    if not rows:
+        raise FileFormatError(f"{name}: the first sheet is empty (0 rows); give a table with at least one line.")
+    filled = [row[:width] + [""] * (width - len(row)) for row in rows]
+    return filled, list(range(1, len(filled) + 1))
+
+
+def _cell_text(value: Any) -> str:
+    """A cell of a sheet as a CSV file would hold it."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def arrow_column(column: Any) -> NDArray[Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import FileFormatError
+from biconsensus.pool._labels import IN_NO_GROUP
 from biconsensus.pool.io._text import SEPARATORS
 from biconsensus.protocols import FloatArray
 
@@ -17,18 +17,23 @@ ABSENT = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>
 """Cells of a text table of labels that mean "not seen"."""
 
 
+WHOLE = re.compile(r"(0|-?[1-9][0-9]{0,18})(\.0*)?")
+"""A whole number as programs write it, "3.0" included: no leading zero, no plus, no underscore."""
+DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?")
+"""A decimal number as programs write it."""
+DIGITS = 17
+"""Digits that tell every 64-bit float from its neighbours; more would be rounded."""
+
+
 def parse_labels(cells: list[str]) -> NDArray[Any]:
-    """One column of labels: whole numbers, numbers, or text, whichever fits all cells that are there."""
-    cells = [cell.strip() for cell in cells]
+    """One column of labels: whole numbers, numbers, or text, the first that keeps all different cells apart."""
+    cells = [cell.strip(" \t") for cell in cells]
     absent = np.array([cell in ABSENT for cell in cells], dtype=bool)
     present = [cell for cell in cells if cell not in ABSENT]
-    for parse in PARSERS:
-        try:
-            values = parse(present)
-        except (ValueError, OverflowError):
-            continue
-        return _with_gaps(values, absent)
-    raise AssertionError("text always parses")
+    values = _whole(present)
+    if values is None:
+        values = _decimal(present)
+    return _with_gaps(_text(present) if values is None else values, absent)
 
 
 def _with_gaps(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
@@ -42,27 +47,31 @@ def _with_gaps(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:
     return whole if values.dtype == object else np.ma.MaskedArray(whole, absent)
 
 
-def _whole(cells: list[str]) -> NDArray[Any]:
-    """Cells as whole numbers; 3.0 is one."""
-    try:
-        return np.array([int(cell) for cell in cells], dtype=np.int64)
-    except ValueError:
-        numbers = np.array([float(cell) for cell in cells])
-    if not (np.abs(numbers) < 2**53).all() or (numbers != np.round(numbers)).any():
-        raise ValueError("not whole")
-    return numbers.astype(np.int64)
+def _whole(cells: list[str]) -> NDArray[Any] | None:
+    """Cells as whole numbers of 64 bits, where all are written as such; 3.0 is one, 007 is none."""
+    found = [WHOLE.fullmatch(cell) for cell in cells]
+    numbers = [int(match[1]) for match in found if match is not None]
+    if len(numbers) < len(cells) or any(not -(2**63) <= number < 2**63 for number in numbers):
+        return None
+    return np.array(numbers, dtype=np.int64)
+
+
+def _decimal(cells: list[str]) -> NDArray[Any] | None:
+    """Cells as decimal numbers, where all are written as such and none coincide that are written differently."""
+    found = [DECIMAL.fullmatch(cell) for cell in cells]
+    if any(match is None or len(match[1] + (match[2] or "")) > DIGITS + 1 for match in found):
+        return None
+    numbers = np.array([float(cell) for cell in cells])
+    apart = np.isfinite(numbers).all() and np.unique(numbers).size == len(set(cells))
+    return numbers if apart else None
 
 
 def _text(cells: list[str]) -> NDArray[Any]:
     """Cells as text, but -1 as the number: it means "in no group" there too."""
-    return np.array([-1 if cell in ("-1", "-1.0") else cell for cell in cells] + [None], dtype=object)[:-1]
+    return np.array([-1 if cell in IN_NO_GROUP else cell for cell in cells] + [None], dtype=object)[:-1]
 
 
-PARSERS: list[Callable[[list[str]], NDArray[Any]]] = [_whole, lambda cells: np.array(list(map(float, cells))), _text]
-"""Readings of a column of labels, the narrowest first."""
-
-
-def parse_numbers(path: Path, values: NDArray[Any], lines: list[int] | None, column: str) -> FloatArray:
+def parse_numbers(name: str, values: NDArray[Any], lines: list[int] | None, column: str) -> FloatArray:
     """One column as finite numbers, or an error with the place of the first cell that is none."""
     try:
         numbers = np.ma.filled(np.ma.asarray(values).astype(np.float64), np.nan)
@@ -71,7 +80,7 @@ def parse_numbers(path: Path, values: NDArray[Any], lines: list[int] | None, col
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
         place = f"row {bad[0]}" if lines is None else f"line {lines[bad[0]]}"
-        raise FileFormatError(f"{path}: {place}, {column}: {_complaint(values[bad[0]])}")
+        raise FileFormatError(f"{name}: {place}, {column}: {_complaint(values[bad[0]])}")
     return np.asarray(numbers, dtype=np.float64)
 
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.errors import FileFormatError, UnknownNameError
-from biconsensus.pool.io._arrays import read_array, read_parquet
+from biconsensus.errors import FileFormatError, PoolWarning
+from biconsensus.pool.io._arrays import read_array, read_parquet, read_sheet
 from biconsensus.pool.io._columns import parse_labels, parse_numbers
-from biconsensus.pool.io._text import SEPARATORS, Cells, read_cells
+from biconsensus.pool.io._roles import (
+    COORDINATES,
+    FEATURES,
+    LABELS,
+    Raw,
+    Reading,
+    Roles,
+    decided,
+    looks_like_header,
+    roles_of,
+)
+from biconsensus.pool.io._text import SEPARATORS, Cells, text_cells
 from biconsensus.protocols import FloatArray
 
 
@@ -25,6 +40,12 @@ class LabelTable:
     """Name and (m,) labels of each grouping; masked, NaN or None where not seen."""
     ids: NDArray[Any] | None
     """(m,) the user's own names of the elements."""
+    truth: NDArray[Any] | None = None
+    """(m,) true groups, for scores only."""
+    decided: str = ""
+    """One line: what was taken as what."""
+    notes: tuple[str, ...] = ()
+    """What deserves a look among the decisions."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +58,15 @@ class PointTable:
     """(d,) names of the columns."""
     ids: NDArray[Any] | None
     """(m,) the user's own names of the elements."""
+    truth: NDArray[Any] | None = None
+    """(m,) true groups, for scores only."""
+    decided: str = ""
+    """One line: what was taken as what."""
+    notes: tuple[str, ...] = ()
+    """What deserves a look among the decisions."""
+
+
+Table = TypeVar("Table", LabelTable, PointTable)
 
 
 def read_labels(
@@ -45,21 +75,34 @@ def read_labels(
     separator: str | None = None,
     header: bool | None = None,
     key: str | None = None,
+    *,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] = (),
+    truth: str | int | None = None,
 ) -> LabelTable:
     """Read a table of labels: one row an element, one column a grouping.
+
+    What is not given is decided by the rules of the page on file formats; `decided` of the table says how.
 
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv, .txt, .tsv, .parquet, .npy or .npz.
+        A file that ends in .csv, .txt, .tsv, .parquet, .npy, .npz or .xlsx; "-" is the standard input.
     id_column : str or int, optional
-        Column with the names of the elements. Otherwise a first column without a name, or named "id", is taken.
+        Column with the names of the elements. Otherwise a first column without a name or named "id", or the first
+        column in which no value comes twice.
     separator : str, optional
         Of a text file; by default a tab in .tsv and else what fits the first lines.
     header : bool, optional
-        Whether the first line of a text file names the columns; by default if it has no number and no repetition.
+        Whether the first line of a text file or sheet names the columns.
     key : str, optional
         Array of an NPZ file; needed where there are several and none is called "labels".
+    columns : list of str or int, optional
+        The groupings; by default all columns but the ids, the truth, and columns in which no value comes twice.
+    drop : list of str or int, optional
+        Columns to leave out.
+    truth : str or int, optional
+        Column of true groups, which never votes.
 
     Returns
     -------
@@ -75,15 +118,25 @@ def read_labels(
     >>> table.columns["k-means"].tolist(), table.ids.tolist()
     ([0, None, 1], ['a', 'b', 'c'])
     """
-    path = Path(path)
-    raw = _read(path, "source ", separator, header, key or "labels")
-    ids = _take_ids(raw.columns, id_column)
-    if not raw.columns:
-        raise FileFormatError(f"{path}: there is no column of labels beside the id column; give at least one grouping.")
-    if raw.lines is None:
-        return LabelTable(raw.columns, ids)
-    _check_separator(path, raw, separator)
-    return LabelTable({name: parse_labels(cells.tolist()) for name, cells in raw.columns.items()}, ids)
+    reading = Reading(header, id_column, columns, drop, truth, separator, key or "labels")
+    return _warned(label_table(path, reading))
+
+
+def label_table(path: str | Path, reading: Reading) -> LabelTable:
+    """Table of labels without warnings; what deserves a look is in its notes."""
+    raw, roles = _table(path, LABELS, reading)
+    if raw.lines is not None:
+        _check_separator(raw, reading.separator)
+    found = {name: _labels(raw, name) for name in roles.used}
+    ids = None if roles.ids is None else raw.columns[roles.ids]
+    true = None if roles.truth is None else _labels(raw, roles.truth)
+    return LabelTable(found, ids, true, decided(raw, roles, LABELS), (*raw.notes, *roles.notes))
+
+
+def _labels(raw: Raw, name: str) -> NDArray[Any]:
+    """One column of labels, of text or as it is."""
+    values = raw.columns[name]
+    return values if raw.lines is None else parse_labels(values.tolist())
 
 
 def read_points(
@@ -92,15 +145,22 @@ def read_points(
     separator: str | None = None,
     header: bool | None = None,
     key: str | None = None,
+    *,
+    columns: Sequence[str | int] | None = None,
+    drop: Sequence[str | int] = (),
+    truth: str | int | None = None,
+    kind: str = FEATURES,
 ) -> PointTable:
     """Read a table of points: one row an element, one column a coordinate, every cell a finite number.
 
     Parameters
     ----------
-    path, id_column, separator, header
-        As in `read_labels`.
+    path, id_column, separator, header, columns, drop, truth
+        As in `read_labels`; the column of truth may hold text.
     key : str, optional
         Array of an NPZ file; needed where there are several and none is called "X".
+    kind : {"features", "coordinates"}
+        Among features, whole numbers that rise from row to row are taken for ids; among coordinates they stay.
 
     Returns
     -------
@@ -120,54 +180,87 @@ def read_points(
     array([[1.5, 2. ],
            [3. , 4. ]])
     """
-    path = Path(path)
-    raw = _read(path, "x", separator, header, key or "X")
+    return _warned(point_table(path, Reading(header, id_column, columns, drop, truth, separator, key or "X"), kind))
+
+
+def point_table(path: str | Path, reading: Reading, kind: str = FEATURES) -> PointTable:
+    """Table of points without warnings; what deserves a look is in its notes."""
+    raw, roles = _table(path, kind, reading)
     places = {name: f"column {k + 1} ({name})" for k, name in enumerate(raw.columns)}
-    ids = _take_ids(raw.columns, id_column)
-    if not raw.columns:
-        raise FileFormatError(f"{path}: there is no column of numbers beside the id column; give at least one.")
-    X = [parse_numbers(path, values, raw.lines, places[name]) for name, values in raw.columns.items()]
-    return PointTable(np.stack(X, axis=1), list(raw.columns), ids)
+    X = [parse_numbers(raw.name, raw.columns[name], raw.lines, places[name]) for name in roles.used]
+    ids = None if roles.ids is None else raw.columns[roles.ids]
+    true = None if roles.truth is None else _labels(raw, roles.truth)
+    said = decided(raw, roles, kind)
+    return PointTable(np.stack(X, axis=1), roles.used, ids, true, said, (*raw.notes, *roles.notes))
 
 
-@dataclass(frozen=True)
-class _Raw:
-    """Columns as they are in a file, and the lines of its rows where it is text."""
+def _warned(table: Table) -> Table:
+    """The same table, after a warning for every decision that deserves a look."""
+    for note in table.notes:
+        warnings.warn(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning, stacklevel=3)
+    return table
 
-    columns: dict[str, NDArray[Any]]
-    lines: list[int] | None = None
+
+def _table(path: str | Path, kind: str, reading: Reading) -> tuple[Raw, Roles]:
+    """Columns of a table and what each of them is."""
+    raw = _read(Path(path), kind, reading)
+    return raw, roles_of(raw, kind, reading)
 
 
-def _read(path: Path, stem: str, separator: str | None, header: bool | None, key: str) -> _Raw:
-    """Columns of a file that must exist, by its ending."""
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise FileFormatError(f"{path}: unknown ending {path.suffix!r}; allowed are {', '.join(READERS)}.")
+def _read(path: Path, kind: str, reading: Reading) -> Raw:
+    """Columns of a file by its ending; of the standard input or of another stream by its first bytes."""
+    if str(path) == "-":
+        return _from_stream(sys.stdin.buffer.read(), "standard input", kind, reading)
+    ending = path.suffix.lower()
+    if ending not in READERS and not (ending == "" and path.exists() and not path.is_file() and not path.is_dir()):
+        hint = " Save it as .xlsx or .csv." if ending in (".xls", ".ods") else ""
+        raise FileFormatError(f"{path}: unknown ending {path.suffix!r}; allowed are {', '.join(READERS)}.{hint}")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path.")
-    return reader(path, stem, separator, header, key)
+    if ending not in READERS or not (path.is_file() or path.is_dir()):
+        return _from_stream(path.read_bytes(), str(path), kind, reading)
+    return READERS[ending](path, str(path), kind, reading)
 
 
-def _from_text(path: Path, stem: str, separator: str | None, header: bool | None, key: str) -> _Raw:
-    """Columns of text cells; made-up names start with `stem`."""
-    cells = read_cells(path, separator, header)
-    if not cells.rows:
-        raise FileFormatError(f"{path}: there is a header and no row below it; give at least one row.")
-    columns = np.array(cells.rows, dtype=object).T
-    return _Raw(dict(zip(_names(cells, stem), columns)), cells.lines)
+def _from_stream(data: bytes, name: str, kind: str, reading: Reading) -> Raw:
+    """Columns of bytes that have no ending, told by how they begin."""
+    source = BytesIO(data)
+    if data.startswith(b"PK") and zipfile.is_zipfile(source):
+        with zipfile.ZipFile(source) as archive:
+            arrays = any(member.endswith(".npy") for member in archive.namelist())
+        return (_from_array if arrays else _from_sheet)(source, name, kind, reading)
+    if data.startswith(b"\x93NUMPY"):
+        return _from_array(source, name, kind, reading)
+    if data.startswith(b"PAR1"):
+        return _from_parquet(source, name, kind, reading)
+    return _named(text_cells(data, name, reading.separator), name, kind, reading)
 
 
-def _from_array(path: Path, stem: str, separator: str | None, header: bool | None, key: str) -> _Raw:
+def _from_text(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
+    """Columns of text cells."""
+    assert isinstance(source, Path)
+    return _named(text_cells(source.read_bytes(), name, reading.separator), name, kind, reading)
+
+
+def _from_sheet(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
+    """Columns of the first sheet of an Excel file, by the rules of text."""
+    return _named(Cells(*read_sheet(source, name)), name, kind, reading)
+
+
+def _from_array(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of a NumPy file."""
-    return _Raw({f"{stem}{k}": column for k, column in enumerate(read_array(path, key).T)})
+    table = read_array(source, reading.key or "", name)
+    return Raw(name, {f"{STEMS[kind]}{k}": column for k, column in enumerate(table.T)})
 
 
-def _from_parquet(path: Path, stem: str, separator: str | None, header: bool | None, key: str) -> _Raw:
+def _from_parquet(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of a Parquet file or folder."""
-    return _Raw(read_parquet(path))
+    return Raw(name, read_parquet(source, name))
 
 
-READERS: dict[str, Callable[[Path, str, str | None, bool | None, str], _Raw]] = {
+STEMS = {LABELS: "source ", FEATURES: "x", COORDINATES: "x"}
+"""How made-up names of columns begin."""
+READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
     ".csv": _from_text,
     ".tsv": _from_text,
     ".txt": _from_text,
@@ -175,40 +268,32 @@ READERS: dict[str, Callable[[Path, str, str | None, bool | None, str], _Raw]] = 
     ".pq": _from_parquet,
     ".npy": _from_array,
     ".npz": _from_array,
+    ".xlsx": _from_sheet,
 }
 """Reader of each ending."""
 
 
-def _names(cells: Cells, stem: str) -> list[str]:
-    """Distinct names of the columns, made up where there is no header."""
-    if cells.names is None:
-        return [f"{stem}{k}" for k in range(len(cells.rows[0]))]
+def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
+    """Columns of cells under the names of the header, or made-up names where there is none."""
+    header, note = looks_like_header(cells.rows, kind) if reading.header is None else (reading.header, None)
+    rows, lines = (cells.rows[1:], cells.lines[1:]) if header else (cells.rows, cells.lines)
+    if not rows:
+        raise FileFormatError(f"{name}: there is a header and no row below it; give at least one row.")
+    names = _names(cells.rows[0]) if header else [f"{STEMS[kind]}{k}" for k in range(len(rows[0]))]
+    said = "line 1 is the header" if header else "no header"
+    return Raw(name, dict(zip(names, np.array(rows, dtype=object).T)), lines, said, () if note is None else (note,))
+
+
+def _names(header: list[str]) -> list[str]:
+    """Distinct names of the columns; only the first may have none."""
     names: list[str] = []
-    for k, name in enumerate(cells.names):
-        plain = name or ("" if k == 0 else f"column {k + 1}")
+    for k, cell in enumerate(header):
+        plain = cell.strip() or ("" if k == 0 else f"column {k + 1}")
         names.append(plain if plain not in names else f"{plain} ({k + 1})")
     return names
 
 
-def _take_ids(columns: dict[str, NDArray[Any]], id_column: str | int | None) -> NDArray[Any] | None:
-    """Remove the column of ids from the table and return it."""
-    names = list(columns)
-    if id_column is None:
-        name = names[0] if names and names[0].lower() in ("", "id") else None
-    elif isinstance(id_column, int):
-        if not -len(names) <= id_column < len(names):
-            raise UnknownNameError(f"id_column is {id_column}; the table has columns 0 to {len(names) - 1}.")
-        name = names[id_column]
-    else:
-        name = id_column
-    if name is None:
-        return None
-    if name not in columns:
-        raise UnknownNameError.of("id column", name, names)
-    return columns.pop(name)
-
-
-def _check_separator(path: Path, raw: _Raw, separator: str | None) -> None:
+def _check_separator(raw: Raw, separator: str | None) -> None:
     """A given separator that leaves one column full of another one is wrong."""
     cells = next(iter(raw.columns.values())).tolist()
     if separator is None or len(raw.columns) > 1 or raw.lines is None:
@@ -216,6 +301,6 @@ def _check_separator(path: Path, raw: _Raw, separator: str | None) -> None:
     for other, name in SEPARATORS.items():
         if other not in (separator, " ") and all(other in cell for cell in cells):
             raise FileFormatError(
-                f"{path}: line {raw.lines[0]}, column 1: no {separator!r} in {cells[0]!r}; "
+                f"{raw.name}: line {raw.lines[0]}, column 1: no {separator!r} in {cells[0]!r}; "
                 f"the separator seems to be a {name} ({other!r})."
             )

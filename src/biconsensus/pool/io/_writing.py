@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import importlib.util
 import json
 import os
+import secrets
+import shutil
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +25,9 @@ from biconsensus.errors import InputError, MissingDependencyError, UnknownNameEr
 @contextlib.contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
     """A new file beside `path` that takes its place when the block ends well, and vanishes when it does not.
+
+    A link is followed, so that the file it points to is replaced and not the link. What is no file (a device, a pipe)
+    cannot be replaced: the new file is made among the temporary files and copied into it at the end.
 
     Parameters
     ----------
@@ -39,23 +47,108 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     >>> target.read_text()
     '0 1 1'
     """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in; create it first.")
-    handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
-    os.close(handle)
-    new = Path(name)
+    target = check_target(path)
+    through = is_stream(target)
+    new = _new_file(Path(tempfile.gettempdir()) if through else target.parent, target)
     try:
-        yield new
-        with new.open("rb+") as file:
-            os.fsync(file.fileno())
-        new.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
-        new.replace(path)
+        with _removed_on_termination(new):
+            yield new
+            if through:
+                with new.open("rb") as source, target.open("wb") as sink:
+                    shutil.copyfileobj(source, sink)
+                return
+            with new.open("rb+") as file:
+                os.fsync(file.fileno())
+            if target.exists():
+                new.chmod(target.stat().st_mode & 0o777)
+            new.replace(target)
     finally:
         new.unlink(missing_ok=True)
 
 
-def write_table(path: str | Path, columns: Mapping[str, ArrayLike], ids: ArrayLike | None = None) -> None:
+def is_stream(path: Path) -> bool:
+    """Whether a path is neither file nor folder but a device, a pipe or a socket, which can only be written through."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def check_target(path: str | Path) -> Path:
+    """The file, device or pipe that writing to `path` will change, links followed; an error where none can be written.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where something is to be written.
+
+    Returns
+    -------
+    Path
+        The path with every link followed; that of a device or pipe as it is.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where the folder does not exist.
+    IsADirectoryError
+        Where the path is a folder.
+    PermissionError
+        Where the folder or the file cannot be written.
+
+    Examples
+    --------
+    >>> check_target(tempfile.gettempdir())
+    Traceback (most recent call last):
+    ...
+    IsADirectoryError: ... is a folder; give the name of a file in it.
+    """
+    path = Path(path)
+    # the links of open pipes, as /dev/stdout, lead to names that are not there
+    target = path if is_stream(path) else Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file in it.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} in; create it first.")
+    if is_stream(target):
+        if not os.access(target, os.W_OK):
+            raise PermissionError(f"{path} cannot be written; choose another target.")
+    elif not os.access(target.parent, os.W_OK | os.X_OK):
+        raise PermissionError(f"the folder of {path} cannot be written; choose another one.")
+    return target
+
+
+def _new_file(folder: Path, target: Path) -> Path:
+    """An empty hidden file with the mode of new files: the system applies the mask of the user, nobody asks for it."""
+    while True:
+        name = f".{target.stem[:100]}-{secrets.token_hex(8)}{target.suffix}"
+        try:
+            handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except FileExistsError:
+            continue
+        os.close(handle)
+        return folder / name
+
+
+@contextlib.contextmanager
+def _removed_on_termination(new: Path) -> Iterator[None]:
+    """Remove a half-written file when the process is told to end, and end as it would have ended."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield  # the program has its own way to end, or this thread may not choose one
+        return
+
+    def end(number: int, frame: object) -> None:
+        new.unlink(missing_ok=True)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def write_table(
+    path: str | Path, columns: Mapping[str, ArrayLike], ids: ArrayLike | None = None, *, escape: bool = False
+) -> None:
     """Write columns of one length as CSV, TSV, Parquet, JSON, NPY or NPZ, told by the ending.
 
     Parameters
@@ -66,6 +159,9 @@ def write_table(path: str | Path, columns: Mapping[str, ArrayLike], ids: ArrayLi
         Name and values of each column. NPY takes one only.
     ids : (m,) array, optional
         The user's own names of the elements: the first column, "id". Not in NPY.
+    escape : bool
+        Put an apostrophe before text that a spreadsheet would take for a formula: text that starts with =, +, -, @, a
+        tab or a line break. For CSV and TSV; the file then no longer holds the texts as they were.
 
     Examples
     --------
@@ -75,23 +171,53 @@ def write_table(path: str | Path, columns: Mapping[str, ArrayLike], ids: ArrayLi
     ['id,label', 'a,0', 'b,-1']
     """
     path = Path(path)
-    if path.suffix.lower() not in WRITERS:
-        raise UnknownNameError.of("ending", path.suffix, WRITERS)
+    ending = check_ending(path)
     table = {} if ids is None else {"id": _vector("id", ids)}
     for name, values in columns.items():
         table[name if name not in table else f"{name} (2)"] = _vector(name, values)
     sizes = {name: values.size for name, values in table.items()}
     if len(set(sizes.values())) > 1:
         raise InputError(f"columns must have one length; they have {sizes}.")
+    if escape and ending in (".csv", ".tsv"):
+        table = {_escaped(name): _escaped_column(values) for name, values in table.items()}
     with atomic_path(path) as new:
-        WRITERS[path.suffix.lower()](new, table)
+        WRITERS[ending](new, table)
 
 
-def _umask() -> int:
-    """The mode bits that new files must not have."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def check_ending(path: Path) -> str:
+    """Ending of a table that can be written; a device or pipe without one takes CSV."""
+    ending = path.suffix.lower()
+    if ending == "" and is_stream(path):
+        return ".csv"
+    if ending not in WRITERS:
+        raise UnknownNameError.of("ending", path.suffix, WRITERS)
+    return ending
+
+
+def check_table_target(path: Path) -> None:
+    """A table of several columns can be written there, by its ending and by what is installed."""
+    ending = check_ending(path)
+    if ending == ".npy":
+        raise InputError(f"{path}: an NPY file holds one column; use .npz, .csv, .tsv, .parquet or .json.")
+    if ending == ".parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingDependencyError.of("pyarrow", "tables")
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How text begins that spreadsheets take for a formula."""
+
+
+def _escaped(text: str) -> str:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _escaped_column(values: NDArray[Any]) -> NDArray[Any]:
+    """The same column with texts escaped; numbers stay numbers."""
+    if values.dtype.kind not in "OUS":
+        return values
+    plain = [_escaped(value) if isinstance(value, str) else value for value in values.tolist()]
+    return np.array([*plain, None], dtype=object)[:-1]
 
 
 def _vector(name: str, values: ArrayLike) -> NDArray[Any]:

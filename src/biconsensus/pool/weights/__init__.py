@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from biconsensus._checks import check_weights
 from biconsensus.errors import UnknownNameError
 from biconsensus.pool._pool import Pool
@@ -48,6 +50,6 @@ def weigh(weights: Any, pool: Pool) -> FloatArray:
         module, _, name = RULES[weights].partition(":")
         weights = getattr(import_module(module), name)
     values = weights(pool) if callable(weights) else weights
-    if len(values) == len(pool.sources):
+    if np.size(values) == len(pool.sources):
         return check_weights(values, len(pool.sources))[pool.source_of]
     return check_weights(values, pool.shape[1])

@@ -17,6 +17,7 @@ function groupsTable() {
     { title: "Elements", text: (row) => number(row.size), key: (row) => row.size, digits: 0 },
     { title: "Candidates", text: (row) => number(row.candidates), key: (row) => row.candidates, digits: 0, help: "Candidates behind the group" },
     { title: "Sources", text: (row) => number(row.sources), key: (row) => row.sources, digits: 0, help: "Distinct sources behind the group" },
+    { title: "Chance", text: (row) => row.chance, key: (row) => row.significance, digits: 1 },
     { title: "Gain", text: (row) => number(row.gain, 1), key: (row) => row.gain, digits: 1 },
     { title: "Mean backing", text: (row) => number(row.backing, 3), key: (row) => row.backing, digits: 3 },
     { title: "Stability", text: (row) => number(row.stability, 3), key: (row) => row.stability, digits: 3 },

@@ -1,0 +1,343 @@
+"""Groups of points whose number is never given, against rivals, and on noise; writes docs/benchmarks/meaning-points.md.
+
+``python -m benchmarks.meaning_points [sets|mixtures|seeds|large|nulls ...] [--seeds N] [--runs N]``. Every fit is kept
+in docs/benchmarks/meaning-points.json, so that a run that was stopped goes on; delete the file to begin again.
+BENCH=full takes three seeds and 200 runs of every kind of noise, otherwise one seed and 10 runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn import datasets
+from sklearn.cluster import HDBSCAN, KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import NearestNeighbors
+
+import biconsensus as bc
+from biconsensus.datasets import load_benchmark, names_of
+from biconsensus.errors import UnknownNameError
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.sources._default_pool import in_one_unit
+
+PAGE, RECORD = Path("docs/benchmarks/meaning-points.md"), Path("docs/benchmarks/meaning-points.json")
+MOST_POINTS = 2600
+"""Larger sets are represented by so many of their points, for every method."""
+MOST_CLUSTERS = 50
+"""Clusters that the rivals who choose by an index may choose from; no set has more."""
+FULL = os.environ.get("BENCH") == "full"
+Set = tuple[FloatArray, list[IntArray]]
+
+
+def main() -> None:
+    """Run the parts that were asked for and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS))
+    parser.add_argument("--seeds", type=int, default=3 if FULL else 1)
+    parser.add_argument("--runs", type=int, default=200 if FULL else 10)
+    options = parser.parse_args()
+    record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    for part in options.parts:
+        PARTS[part](record, options)
+    PAGE.write_text(page(record))
+
+
+def page(record: dict[str, Any]) -> str:
+    """The page of all that is recorded."""
+    lines = ["# Meaning: groups of points", "", INTRODUCTION, ""]
+    for collection in ("fcps", "other", "sipu", "uci", "sk", "mixture"):
+        lines += [f"## {TITLES[collection]}", "", *_table(record, collection), ""]
+    lines += ["## All", "", *_totals(record), ""]
+    if any(key.startswith("large/") for key in record):
+        lines += ["## Whole sets with many groups", "", *_table(record, "large"), ""]
+    if any(key.startswith("seed/") for key in record):
+        lines += ["## Twenty seeds", "", *_seeds(record), ""]
+    if any(key.startswith("null/") for key in record):
+        lines += ["## Noise", "", *_nulls(record), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+INTRODUCTION = (
+    "Made by `make bench ONLY=meaning`. ARI, in brackets the number of groups; the number is never given except where "
+    f"a column says so. Sets of more than {MOST_POINTS} points are represented by {MOST_POINTS} of them. Where a set "
+    "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
+    "method leaves out count with the cluster of their nearest neighbour. Constants were chosen on `fcps`, `other`, and "
+    "simulated mixtures other than those below."
+)
+TITLES = {
+    "fcps": "fcps",
+    "other": "other",
+    "sipu": "sipu",
+    "uci": "uci",
+    "sk": "scikit-learn (iris, wine, breast standardised)",
+    "mixture": "Gaussian mixtures in 5 to 50 dimensions",
+}
+
+
+def sets() -> dict[str, Callable[[], Set]]:
+    """All sets by name."""
+    found: dict[str, Callable[[], Set]] = {name: partial(benchmark_set, name) for name in names_of("benchmark")}
+    found |= {f"sk/{name}": partial(scikit_set, name) for name in ("iris", "wine", "breast", "digits")}
+    return found
+
+
+def benchmark_set(name: str, most: int = MOST_POINTS) -> Set:
+    """A set of the benchmark of Gagolewski with all of its reference labellings."""
+    truths: list[IntArray] = []
+    while True:
+        try:
+            X, truth = load_benchmark(name, len(truths))
+        except UnknownNameError:
+            break
+        assert truth is not None
+        truths.append(truth)
+    if len(X) <= most:
+        return X, truths
+    kept = np.sort(np.random.default_rng(0).choice(len(X), most, replace=False))
+    return X[kept], [truth[kept] for truth in truths]
+
+
+def scikit_set(name: str) -> Set:
+    """A set that scikit-learn ships, standardised where features have units of their own."""
+    load = {"iris": "load_iris", "wine": "load_wine", "breast": "load_breast_cancer", "digits": "load_digits"}[name]
+    X, truth = getattr(datasets, load)(return_X_y=True)
+    return (X if name == "digits" else (X - X.mean(axis=0)) / X.std(axis=0)), [truth]
+
+
+def mixture(number: int) -> Set:
+    """A mixture of 3 to 20 normal or heavy-tailed groups of their own covariances in 5 to 50 dimensions."""
+    rng = np.random.default_rng(10_000 + number)
+    d, k = int(rng.choice([5, 8, 10, 15, 20, 30, 50])), int(rng.choice([3, 4, 5, 6, 8, 10, 12, 15, 20]))
+    n = max(int(rng.choice([400, 800, 1500, 2500])), 40 * k)
+    truth = rng.choice(k, n, p=rng.dirichlet(np.full(k, 4.0)))
+    spanned = min(d, int(rng.choice([3, 5, 10, 50])))
+    centres = rng.normal(size=(k, spanned))
+    between = np.sqrt(((centres[:, None] - centres) ** 2).sum(axis=2))
+    np.fill_diagonal(between, np.inf)
+    centres *= rng.uniform(3.0, 5.5) / np.median(between.min(axis=1))
+    centres = np.pad(centres, ((0, 0), (0, d - spanned))) @ np.linalg.qr(rng.normal(size=(d, d)))[0]
+    heavy = rng.random() < 0.4
+    X = np.empty((n, d))
+    for g in range(k):
+        axes = np.linalg.qr(rng.normal(size=(d, d)))[0] * np.exp(rng.normal(0, 0.3, d))
+        own = rng.normal(size=(int((truth == g).sum()), d))
+        if heavy:
+            own /= np.sqrt(rng.chisquare(5, len(own)) / 5)[:, None]
+        X[truth == g] = centres[g] + own @ axes
+    return X, [truth]
+
+
+def noise(kind: str, d: int, n: int, seed: int) -> FloatArray:
+    """One cloud without groups."""
+    rng = np.random.default_rng([seed, d, n])
+    if kind == "normal":
+        return rng.normal(size=(n, d))
+    if kind == "uniform":
+        return rng.random((n, d))
+    if kind == "t, 4 degrees of freedom":
+        return rng.normal(size=(n, d)) / np.sqrt(rng.chisquare(4, n) / 4)[:, None]
+    angle = rng.uniform(0, 2 * np.pi, n)
+    ring: FloatArray = np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.1, (n, 2))
+    return ring
+
+
+def ours(X: FloatArray, seed: int, k: int) -> IntArray:
+    """ConsensusClustering as it comes."""
+    found: IntArray = bc.ConsensusClustering(random_state=seed).fit(X).labels_
+    return found
+
+
+def kmeans_silhouette(X: FloatArray, seed: int, k: int) -> IntArray:
+    """k-means with the number of clusters of the best silhouette."""
+    tries = [KMeans(j, n_init=3, random_state=seed).fit_predict(X) for j in _numbers(X)]
+    return max(tries, key=lambda labels: float(silhouette_score(X, labels, sample_size=1000, random_state=0)))
+
+
+def mixture_bic(X: FloatArray, seed: int, k: int) -> IntArray:
+    """Gaussian mixture of the best BIC, full covariances."""
+    tries = [GaussianMixture(j, reg_covar=1e-4, random_state=seed).fit(X) for j in _numbers(X)]
+    best: IntArray = min(tries, key=lambda model: float(model.bic(X))).predict(X)
+    return best
+
+
+def hdbscan(X: FloatArray, seed: int, k: int) -> IntArray:
+    """HDBSCAN with clusters of 10 points at least."""
+    labels: IntArray = HDBSCAN(min_cluster_size=10, copy=True).fit_predict(X)
+    return labels
+
+
+def kmeans_told(X: FloatArray, seed: int, k: int) -> IntArray:
+    """k-means that is told the number."""
+    labels: IntArray = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
+    return labels
+
+
+def mixture_told(X: FloatArray, seed: int, k: int) -> IntArray:
+    """Gaussian mixture that is told the number."""
+    labels: IntArray = GaussianMixture(k, reg_covar=1e-4, random_state=seed).fit_predict(X)
+    return labels
+
+
+METHODS: dict[str, Callable[[FloatArray, int, int], IntArray]] = {
+    "ConsensusClustering()": ours,
+    "k-means, silhouette": kmeans_silhouette,
+    "Gaussian mixture, BIC": mixture_bic,
+    "HDBSCAN 10": hdbscan,
+    "k-means told K": kmeans_told,
+    "mixture told K": mixture_told,
+}
+
+
+def _numbers(X: FloatArray) -> list[int]:
+    """Numbers of clusters to choose from."""
+    top = min(MOST_CLUSTERS, int(1.5 * np.sqrt(len(X))))
+    return [int(j) for j in np.unique(np.round(np.geomspace(2, top, 14)))]
+
+
+def score(X: FloatArray, truths: Iterable[IntArray], labels: IntArray) -> float:
+    """Best ARI over the reference labellings, noise of the method with its nearest cluster."""
+    inside = labels >= 0
+    if inside.any() and not inside.all():
+        nearest = NearestNeighbors(n_neighbors=1).fit(X[inside]).kneighbors(X[~inside], return_distance=False)
+        labels = labels.copy()
+        labels[~inside] = labels[inside][nearest[:, 0]]
+    return max(float(adjusted_rand_score(truth[truth >= 0], labels[truth >= 0])) for truth in truths)
+
+
+def _measure(record: dict[str, Any], key: str, method: str, data: Callable[[], Set], seed: int) -> None:
+    """One fit, unless it is recorded."""
+    entry = record.setdefault(key, {})
+    if f"{method} {seed}" in entry:
+        return
+    X, truths = data()
+    entry["truth"] = [int(np.unique(truth[truth >= 0]).size) for truth in truths]
+    entry["shape"] = list(X.shape)
+    # rivals get the data in the same units as our pool
+    seen = X if method == "ConsensusClustering()" else in_one_unit(X)
+    started = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = METHODS[method](seen, seed, entry["truth"][0])
+    seconds = time.process_time() - started
+    n_found = int(np.unique(labels[labels >= 0]).size)
+    entry[f"{method} {seed}"] = [round(score(in_one_unit(X), truths, labels), 4), n_found, round(seconds, 2)]
+    RECORD.write_text(json.dumps(record, indent=0, sort_keys=True) + "\n")
+    print(key, method, seed, entry[f"{method} {seed}"], flush=True)
+
+
+def run_sets(record: dict[str, Any], options: argparse.Namespace) -> None:
+    """All sets, all methods."""
+    for seed in range(options.seeds):
+        for method in METHODS:
+            for name, data in sets().items():
+                _measure(record, name, method, data, seed)
+
+
+def run_mixtures(record: dict[str, Any], options: argparse.Namespace) -> None:
+    """Twenty mixtures, all methods."""
+    for method in METHODS:
+        for number in range(20):
+            _measure(record, f"mixture/{number}", method, partial(mixture, number), 0)
+
+
+def run_large(record: dict[str, Any], options: argparse.Namespace) -> None:
+    """Whole sets with many groups."""
+    for name in ("a1", "a2", "a3", "d31", "s1", "s2"):
+        _measure(record, f"large/{name}", "ConsensusClustering()", partial(benchmark_set, f"sipu/{name}", 10**6), 0)
+
+
+def run_seeds(record: dict[str, Any], options: argparse.Namespace) -> None:
+    """Wine and iris with twenty seeds."""
+    for name in ("wine", "iris"):
+        for seed in range(20):
+            _measure(record, f"seed/{name}", "ConsensusClustering()", partial(scikit_set, name), seed)
+
+
+def run_nulls(record: dict[str, Any], options: argparse.Namespace) -> None:
+    """Clouds without groups: how often more than one is found."""
+    sizes, dimensions = (200, 500, 1000, 2000, 5000), (2, 3, 4, 5, 10, 20)
+    for kind in ("normal", "uniform", "t, 4 degrees of freedom", "ring"):
+        entry = record.setdefault(f"null/{kind}", {})
+        rng = np.random.default_rng(0)
+        for run in range(options.runs):
+            d, n = int(rng.choice(dimensions)), int(rng.choice(sizes))
+            d = 2 if kind == "ring" else d
+            if f"{d} {n} {run}" not in entry:
+                entry[f"{d} {n} {run}"] = int(
+                    bc.ConsensusClustering(random_state=run).fit(noise(kind, d, n, run)).n_clusters_
+                )
+                RECORD.write_text(json.dumps(record, indent=0, sort_keys=True) + "\n")
+
+
+PARTS = {"sets": run_sets, "mixtures": run_mixtures, "large": run_large, "seeds": run_seeds, "nulls": run_nulls}
+
+
+def _means(entry: dict[str, Any], method: str) -> tuple[float, float, float] | None:
+    """Mean ARI, groups and seconds over the recorded seeds."""
+    runs = [value for key, value in entry.items() if key.rsplit(" ", 1)[0] == method]
+    return tuple(float(x) for x in np.mean(runs, axis=0)) if runs else None  # type: ignore[return-value]
+
+
+def _table(record: dict[str, Any], collection: str) -> list[str]:
+    """One line for each set of a collection."""
+    own = sorted(key for key in record if key.startswith(collection + "/"))
+    methods = [method for method in METHODS if any(_means(record[key], method) for key in own)]
+    lines = ["| set | points | K | " + " | ".join(methods) + " |", "|---|---|---|" + "---|" * len(methods)]
+    for key in own:
+        entry = record[key]
+        cells = [_means(entry, method) for method in methods]
+        shown = ["–" if cell is None else f"{cell[0]:.3f} ({cell[1]:.3g})" for cell in cells]
+        truth = ", ".join(str(k) for k in entry["truth"])
+        lines.append(f"| {key} | {entry['shape'][0]} x {entry['shape'][1]} | {truth} | " + " | ".join(shown) + " |")
+    columns = [[cell[0] for key in own if (cell := _means(record[key], method))] for method in methods]
+    lines.append("| **mean** | | | " + " | ".join(f"**{np.mean(column):.3f}**" for column in columns) + " |")
+    return lines
+
+
+def _totals(record: dict[str, Any]) -> list[str]:
+    """Means over all sets, and over those of more than three dimensions."""
+    own = [key for key in record if key.split("/")[0] in ("fcps", "other", "sipu", "uci", "sk")]
+    many = [key for key in own if record[key]["shape"][1] > 3]
+    lines = ["| | " + " | ".join(METHODS) + " |", "|---|" + "---|" * len(METHODS)]
+    for name, keys in (("all sets", own), ("more than three dimensions", many)):
+        cells = []
+        for method in METHODS:
+            found = [cell for key in keys if (cell := _means(record[key], method))]
+            complete = len(found) == len(keys) and found
+            cells.append(f"{np.mean([cell[0] for cell in found]):.3f}" if complete else "–")
+        lines.append(f"| {name} ({len(keys)}) | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _seeds(record: dict[str, Any]) -> list[str]:
+    """Numbers of groups over the seeds."""
+    lines = ["| set | groups: how many seeds | mean ARI |", "|---|---|---|"]
+    for key in sorted(key for key in record if key.startswith("seed/")):
+        runs = [value for name, value in record[key].items() if name not in ("truth", "shape")]
+        numbers, times = np.unique([run[1] for run in runs], return_counts=True)
+        counted = ", ".join(f"{number}: {often}" for number, often in zip(numbers, times))
+        lines.append(f"| {key[5:]} | {counted} | {np.mean([run[0] for run in runs]):.3f} |")
+    return lines
+
+
+def _nulls(record: dict[str, Any]) -> list[str]:
+    """False alarms."""
+    lines = ["| noise (2 to 20 dimensions, 200 to 5,000 points) | runs | more than one group |", "|---|---|---|"]
+    for key in sorted(key for key in record if key.startswith("null/")):
+        found = np.array(list(record[key].values()))
+        lines.append(f"| {key[5:]} | {found.size} | {(found > 1).sum()} ({(found > 1).mean():.1%}) |")
+    return lines
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,299 @@
+"""What the columns of a table are: header, ids, truth, and what is used; docs/file_formats.md has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biconsensus.errors import FileFormatError, UnknownNameError
+from biconsensus.pool.io._columns import ABSENT
+from biconsensus.pool.io._text import is_number
+
+LABELS, FEATURES, COORDINATES = "groupings", "features", "coordinates"
+"""Kinds of tables. Coordinates are features that are all meant: a counter among them may be the time."""
+ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
+"""Names of a first column that holds ids: the index that pandas wrote, with its own name or that of its reader."""
+TRUTH_NAMES = frozenset({"truth", "ground_truth", "ground truth", "true_label", "true_labels"})
+CLASS_NAMES = TRUTH_NAMES | {"class", "target", "label", "labels"}
+"""Names of a column of true groups, in a table of labels and beside numbers."""
+FEWEST_ROWS = 5
+"""Rows from which on a column of different values is no grouping: in fewer, each element may well stand alone."""
+FEWEST_COLUMNS = 3
+"""Columns from which on a first line 0, 1, 2, ... is the header of pandas: one or two such labels are often data."""
+AS_HEADER = "header=True (--header) makes it the header"
+AS_DATA = "header=False (--no-header) makes it the first row"
+AS_USED = "columns=[...] (--columns) decides"
+"""How to overrule a decision."""
+GLANCE = 1000
+"""Rows that are looked at first, because most columns repeat a value among them."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was said about a table; what was not is decided by the rules."""
+
+    header: bool | None = None
+    id_column: str | int | None = None
+    columns: Sequence[str | int] | None = None
+    drop: Sequence[str | int] = ()
+    truth: str | int | None = None
+    separator: str | None = None
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Columns as they are in a file, and the lines of its rows where it is text."""
+
+    name: str
+    columns: dict[str, NDArray[Any]]
+    lines: list[int] | None = None
+    header: str = ""
+    """What was decided about the header, in words."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Roles:
+    """Which column is what, and the words that say so."""
+
+    used: list[str]
+    ids: str | None = None
+    truth: str | None = None
+    left_out: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | None]:
+    """Whether the first row of a text table names its columns, and a note where that is not certain."""
+    if len(rows) < 2:
+        return False, None
+    first = [cell.strip() for cell in rows[0]]
+    named = [cell for cell in first if cell]
+    below = [[row[k].strip() for row in rows[1:]] for k in range(len(first))]
+    if not named or len(set(named)) < len(named):
+        return False, None
+    words = [k for k, cell in enumerate(first) if cell and not is_number(cell) and cell not in ABSENT]
+    if any(_all_numbers(below[k]) for k in words):
+        return True, None
+    if first[0].lower() in ("", "unnamed: 0") and len(first) > 1 and _all_different(below[0]):
+        return True, None
+    shown = ", ".join(first[:5]) + (", ..." if len(first) > 5 else "")
+    if first == [str(k) for k in range(len(first))]:
+        return _running_numbers(below, kind, shown)
+    if len(words) < len(named):
+        return False, None
+    if any(first[k] in below[k] for k in words):
+        return False, f"line 1 ({shown}) was read as data, because its values come again; {AS_HEADER}"
+    return True, f"line 1 ({shown}) was read as the header; {AS_DATA}"
+
+
+def _running_numbers(below: list[list[str]], kind: str, shown: str) -> tuple[bool, str | None]:
+    """A first row 0, 1, 2, ...: the columns of pandas that have no names, or data."""
+    whole = kind != LABELS and all(is_number(cell) and float(cell).is_integer() for column in below for cell in column)
+    if len(below) >= FEWEST_COLUMNS and not whole:
+        return True, f"line 1 ({shown}) was read as the header; header=False (--no-header) makes it the first row"
+    if kind == LABELS and len(below) < FEWEST_COLUMNS:
+        return False, f"line 1 ({shown}) was read as data; header=True (--header) makes it the header" if len(
+            below
+        ) > 1 else None
+    return False, None
+
+
+def _all_numbers(cells: list[str]) -> bool:
+    """Whether there are cells, all of them numbers or empty."""
+    present = [cell for cell in cells if cell not in ABSENT]
+    return bool(present) and all(map(is_number, present))
+
+
+def _all_different(cells: Sequence[Any]) -> bool:
+    """Whether no cell is empty and none comes twice."""
+    return all(cell not in ABSENT for cell in cells) and len(set(cells)) == len(cells)
+
+
+def roles_of(raw: Raw, kind: str, reading: Reading) -> Roles:
+    """Decide which column holds ids, which the truth, and which are used."""
+    names = list(raw.columns)
+    asked = (
+        None if reading.columns is None else [find_column(names, c, "column") for c in _listed(names, reading.columns)]
+    )
+    dropped = {find_column(names, column, "column") for column in _listed(names, reading.drop)}
+    chosen = set(asked or ()) | dropped
+    free = [name for name in names if name not in chosen]
+    roles = Roles([])
+    if reading.id_column is not None:
+        roles.ids = find_column(names, reading.id_column, "id column")
+    elif free and free[0] == names[0] and names[0].lower() in ID_NAMES:
+        roles.ids = names[0]
+    elif "" in free:
+        roles.ids = ""
+    if reading.truth is not None:
+        roles.truth = find_column(names, reading.truth, "column")
+    else:
+        _guess_truth(roles, free, kind)
+    taken = {roles.ids, roles.truth} | dropped
+    roles.used = [name for name in (names if asked is None else asked) if name not in taken]
+    if asked is None:
+        _leave_out_ids(roles, raw, kind)
+    if not roles.used:
+        what = (
+            "labels beside the id column; give at least one grouping"
+            if kind == LABELS
+            else "numbers beside the id column; give at least one"
+        )
+        raise FileFormatError(f"{raw.name}: there is no column of {what}.")
+    if roles.truth is not None:
+        _point_out_leaks(roles, raw, kind)
+    return roles
+
+
+def _listed(names: list[str], given: Sequence[str | int]) -> list[str | int]:
+    """Columns as given, or divided at commas where no column has such a name."""
+    parts: list[str | int] = []
+    for column in given:
+        if isinstance(column, str) and column not in names and "," in column:
+            parts += [part.strip() for part in column.split(",") if part.strip()]
+        else:
+            parts.append(column)
+    return parts
+
+
+def find_column(names: list[str], wanted: str | int, what: str) -> str:
+    """Name of a column that was given by name or by number."""
+    if isinstance(wanted, str) and wanted in names:
+        return wanted
+    number = int(wanted) if isinstance(wanted, int) or wanted.lstrip("-").isdecimal() else None
+    if number is None:
+        raise UnknownNameError.of(what, wanted, names)
+    if not -len(names) <= number < len(names):
+        raise UnknownNameError(f"{what} is {number}; the table has columns 0 to {len(names) - 1}.")
+    return names[number]
+
+
+def _guess_truth(roles: Roles, free: Iterable[str], kind: str) -> None:
+    """A column by the name of truth is for scores, never for the search."""
+    known = TRUTH_NAMES if kind == LABELS else CLASS_NAMES
+    found = [name for name in free if name.lower() in known and name != roles.ids]
+    if found:
+        roles.truth = found[0]
+        roles.notes.append(f"column {found[0]!r} was taken as the truth, for scores only; {AS_USED}")
+
+
+def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
+    """Columns that tell elements apart instead of grouping them: the first becomes the ids, others are left out."""
+    found = [name for name in roles.used if _tells_apart(raw.columns[name], kind)]
+    if kind == COORDINATES:  # what is no number cannot be a coordinate; a counter can
+        found = [name for name in found if not _is_counter(raw.columns[name])]
+    if len(found) == len(roles.used):
+        found = []
+    for name in found:
+        roles.used.remove(name)
+        plain = not np.ma.is_masked(raw.columns[name])
+        if roles.ids is None and plain:
+            roles.ids = name
+            why = (
+                "counts the rows" if kind != LABELS and _is_counter(raw.columns[name]) else "is different in every row"
+            )
+            roles.notes.append(f"column {name!r} {why} and was taken as the ids; {AS_USED}")
+        else:
+            roles.left_out.append(name)
+    if roles.left_out:
+        listed = ", ".join(map(repr, roles.left_out))
+        roles.notes.append(f"left out because every row has a value of its own, as ids have: {listed}; {AS_USED}")
+    if kind == FEATURES:
+        doubtful = [name for name in roles.used if _whole_and_different(raw.columns[name])]
+        if doubtful:
+            listed = ", ".join(map(repr, doubtful))
+            roles.notes.append(
+                f"features with another whole number in every row: {listed}; for ids use id_column (--id)"
+            )
+
+
+def _tells_apart(values: NDArray[Any], kind: str) -> bool:
+    """Whether a column is one of ids: different values, which among numbers must count the rows too."""
+    if not _different(values):
+        return False
+    if kind == LABELS:
+        return True
+    return _is_counter(values) if _all_numbers([str(value) for value in values[:GLANCE]]) else True
+
+
+def _different(values: NDArray[Any]) -> bool:
+    """Whether no value comes twice, in enough rows, of which more than half are there."""
+    if values.size < FEWEST_ROWS:
+        return False
+    seen = _present(values[:GLANCE])
+    if len(set(seen)) < len(seen) or 2 * len(seen) <= min(values.size, GLANCE):
+        return False
+    seen = _present(values)
+    return len(seen) >= FEWEST_ROWS and 2 * len(seen) > values.size and len(set(seen)) == len(seen)
+
+
+def _present(values: NDArray[Any]) -> list[Any]:
+    """Values that are there."""
+    plain = values.compressed() if isinstance(values, np.ma.MaskedArray) else values
+    return [v for v in plain.tolist() if v is not None and v == v and not (isinstance(v, str) and v.strip() in ABSENT)]
+
+
+def _whole_and_different(values: NDArray[Any]) -> bool:
+    """Whether a column has another whole number in every row."""
+    return _different(values) and _whole_numbers(values) is not None
+
+
+def _is_counter(values: NDArray[Any]) -> bool:
+    """Whether whole numbers rise, or fall, from every row to the next."""
+    numbers = _whole_numbers(values)
+    steps = None if numbers is None else np.diff(numbers)
+    return steps is not None and bool((steps > 0).all() or (steps < 0).all())
+
+
+def _whole_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
+    """A column as whole numbers, where it is one without gaps."""
+    if values.dtype.kind == "f" and not isinstance(values, np.ma.MaskedArray):
+        numbers = values.astype(np.float64)
+    elif values.dtype.kind in "iu" and not np.ma.is_masked(values):
+        numbers = np.ma.getdata(values).astype(np.float64)
+    else:
+        try:
+            numbers = np.array([float(value) for value in values])
+        except (TypeError, ValueError):
+            return None
+    return numbers if np.isfinite(numbers).all() and (numbers == np.round(numbers)).all() else None
+
+
+def _point_out_leaks(roles: Roles, raw: Raw, kind: str) -> None:
+    """Say which columns say exactly what the truth says."""
+    assert roles.truth is not None
+    truth = raw.columns[roles.truth]
+    same = [name for name in roles.used if _same_groups(raw.columns[name], truth)]
+    if same:
+        listed = ", ".join(map(repr, same))
+        roles.notes.append(f"{kind} that say exactly what the truth says: {listed}; drop (--drop) leaves them out")
+
+
+def _same_groups(values: NDArray[Any], truth: NDArray[Any]) -> bool:
+    """Whether two columns divide the rows alike into two groups or more."""
+    for rows in (slice(GLANCE), slice(None)):
+        ours, theirs = (np.ma.filled(np.ma.asarray(v[rows]).astype(object), None).tolist() for v in (values, truth))
+        try:
+            sizes = {len(set(ours)), len(set(theirs)), len(set(zip(ours, theirs)))}
+        except TypeError:
+            return False
+        if len(sizes) > 1:
+            return False
+    return sizes != {1}
+
+
+def decided(raw: Raw, roles: Roles, kind: str) -> str:
+    """One line that says what was taken as what."""
+    shown = ", ".join(roles.used[:6]) + (", ..." if len(roles.used) > 6 else "")
+    kind = kind if len(roles.used) > 1 else kind.removesuffix("s")
+    parts = [raw.header, f"{len(roles.used)} {kind} ({shown})"]
+    parts.append("no ids" if roles.ids is None else f"ids from {roles.ids!r}" if roles.ids else "ids from the index")
+    parts.append("" if roles.truth is None else f"truth from {roles.truth!r}")
+    parts.append("" if not roles.left_out else f"left out: {', '.join(roles.left_out)}")
+    return f"{raw.name}: " + "; ".join(part for part in parts if part) + "."
