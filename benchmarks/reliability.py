@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import biconsensus as bc
 from biconsensus import datasets
-from biconsensus.quorum._confidence import _matched, confidence
+from biconsensus.quorum._confidence import confidence, matched
 from biconsensus.quorum._path import QuorumPath
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +40,7 @@ def once(name: str, draw: int, n_fresh: int = 12) -> tuple[NDArray[Any], NDArray
     for _ in range(n_fresh):
         pool = bc.Pool.from_labels(members[:, rng.choice(order[10:], 10, replace=False)])
         again = QuorumPath.of(pool, quorums=(quorum,)).cuts[0].labels[pool.inverse]
-        agreed += _matched(labels, again, len(found)) == labels
+        agreed += matched(labels, again, len(found)) == labels
     major = np.array(
         [np.bincount(truth[labels == t]).argmax() if (labels == t).any() else -1 for t in range(len(found))]
     )

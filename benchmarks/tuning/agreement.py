@@ -1,6 +1,6 @@
 """Agreement of label tables: family-wise error on permuted pools, and planted groups that are kept.
 
-``python benchmarks/tuning/agreement.py [number of pools]`` prints the two tables. In a permuted pool every point of the
+``python -m benchmarks.tuning.agreement [number of pools]`` prints the two tables. In a permuted pool every point of the
 quorum path and every source is a grouping that could have been returned; one significant group in any is an error.
 """
 
@@ -43,7 +43,8 @@ def false_alarm(table: NDArray[Any]) -> bool:
     """Whether any grouping of a pool has a significant group."""
     pool = bc.Pool.from_labels(table)
     evidence = AgreementEvidence(pool)
-    groupings = [point.labels[pool.inverse] for point in QuorumPath.of(pool, min_elements=2, min_candidates=2).points]
+    path = QuorumPath.of(pool, min_elements=2, min_candidates=2)
+    groupings = [path.labels(point)[pool.inverse] for point in path.points]
     groupings += [column - column.min() for column in table.T]
     lowest = min((evidence.of_groups(labels).min(initial=0.0) for labels in groupings), default=0.0)
     return bool(lowest <= np.log10(LEVEL))

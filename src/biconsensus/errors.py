@@ -35,6 +35,7 @@ __all__ = [
     "NoConsensusWarning",
     "PoolWarning",
     "SourceError",
+    "ThresholdWarning",
     "TooLargeError",
     "UnknownNameError",
 ]
@@ -113,6 +114,10 @@ class BiconsensusWarning(UserWarning):
 
 class NoConsensusWarning(BiconsensusWarning):
     """No group was found; the message says why and what to set."""
+
+
+class ThresholdWarning(BiconsensusWarning):
+    """A threshold that does not suit the data; the message proposes one."""
 
 
 class PoolWarning(BiconsensusWarning):

@@ -68,3 +68,40 @@ def test_fitting_benchmark_has_planes_in_its_clouds():
     points, labels, planes = load("fitting").planes(2000)
     assert len(points) == len(labels) == 2000
     assert len(planes) == 10
+
+
+@pytest.fixture
+def no_data(tmp_path, monkeypatch):
+    """Neither data nor a connection."""
+    pytest.importorskip("pooch")
+    monkeypatch.delenv("BICONSENSUS_DATA", raising=False)
+    monkeypatch.setenv("BICONSENSUS_CACHE", str(tmp_path))
+    monkeypatch.setenv("BICONSENSUS_DATA_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("benchmarks.without_data._LACKED", {})
+
+
+def test_accuracy_goes_on_without_data(no_data, capsys):
+    pools = load("accuracy_pools")
+    assert pools.ensembles() == []
+    assert [name for name, *_ in pools.points()] == ["iris", "wine", "breast 569", "digits", "breast 699"]
+    assert list(pools._perturbed()) == list(pools._motions()) == []
+    assert len(list(pools._uci())) == 24, "glass alone is missing"
+    said = capsys.readouterr().err.splitlines()
+    assert [line.split("'")[1] for line in said] == ["ensemble_pool", "benchmark", "network", "hopkins155", "uci"]
+    assert list(load("without_data").lacked()) == ["ensemble_pool", "benchmark", "network", "hopkins155", "uci"]
+
+
+def test_solver_pools_go_on_without_data(no_data, monkeypatch):
+    pools = load("solver_pools")
+    monkeypatch.setattr(pools, "clusterings", lambda X, k: [np.arange(len(X)) % 2] * 3)
+    assert [case.name for case in pools.paper_cases()] == ["iris", "wine", "breast"]
+
+
+def test_fitting_keeps_the_parts_that_need_no_data(no_data, tmp_path, monkeypatch):
+    fitting = load("fitting")
+    monkeypatch.setattr(fitting, "PAGE", tmp_path / "fitting.md")
+    monkeypatch.setattr(fitting, "PARTS", {"sets": fitting.sets, "noise": lambda: "## Noise"})
+    fitting.main([])
+    assert (tmp_path / "fitting.md").read_text().endswith("## Noise\n")

@@ -197,3 +197,31 @@ def test_a_checkpoint_resumes_the_base_runs(tmp_path):
     again = model(runs=bc.Runs(checkpoint=tmp_path)).fit(X)
     np.testing.assert_array_equal(first.labels_, again.labels_)
     assert all(r.seconds == 0 for r in again.results_)
+
+
+@pytest.mark.parametrize(("law", "shape"), [("normal", (200, 2)), ("normal", (200, 10)), ("random", (300, 2))])
+def test_noise_is_one_group_and_the_sentence_says_so(law, shape):
+    X = getattr(np.random.default_rng(0), law)(size=shape)
+    model = bc.ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 1
+    assert (model.labels_ == 0).all()
+    assert "No groups that chance does not explain" in model.consensus_.summary
+    assert model.consensus_.significance.tolist() == [0.0]
+
+
+def test_twenty_groups_are_found_with_alternatives_and_certificates():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(20), 40)
+    X = 10.0 * np.c_[truth % 5, truth // 5] + rng.normal(size=(800, 2))
+    model = bc.ConsensusClustering(random_state=0).fit(X)
+    assert model.n_clusters_ == 20
+    assert adjusted_rand_score(truth, model.labels_) > 0.97
+    assert (model.consensus_.significance < -2).all()
+    assert model.consensus_.settings["chosen_by"] == "points"
+    assert 0 < len(model.consensus_.extraction["alternatives"]) <= 3
+    assert np.mean(model.predict(X) == model.labels_) > 0.97
+
+
+def test_a_given_number_of_groups_stays_exact_whatever_the_points_say():
+    X = np.random.default_rng(0).normal(size=(150, 2))
+    assert bc.ConsensusClustering(n_groups=4, random_state=0).fit(X).n_clusters_ == 4

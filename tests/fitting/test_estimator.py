@@ -16,25 +16,20 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
-from biconsensus.errors import InputError, NoConsensusWarning, UnknownNameError
-from biconsensus.fitting._confirm import _fitted, densest_spot
-from biconsensus.fitting._estimator import propose_threshold
-from biconsensus.fitting._hypotheses import Screened, Trial, propose, screen
+from biconsensus.errors import InputError, InputTypeError, NoConsensusWarning, ThresholdWarning, UnknownNameError
+from biconsensus.fitting import Nfa, Sampling, propose_threshold
+from biconsensus.fitting._exclusion import ModelHits, Unexplained, densest_spot
+from biconsensus.fitting._hypotheses import Screened, propose, screen, subsample
 from biconsensus.fitting._refit import Fit
-from biconsensus.fitting._rounds import _looked_at
-from biconsensus.fitting._tally import Remainder
+from biconsensus.fitting._settings import Family
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._background import Background
-from biconsensus.significance._models import log_tightness
+from biconsensus.significance._models import NfaTest, log_tightness
 from biconsensus.sources._sampling import SamplingLaw, draw_samples
 
-PAPER = {
-    "A": ("line", 5000, 5, 9.4),
-    "B": ("line", 5000, 5, 10.9),
-    "C": ("line", 5000, 11, 17.9),
-    "D": ("circle", 20_000, 5, 12.6),
-}
+PAPER = {"A": ("line", 5, 9.4), "B": ("line", 5, 10.9), "C": ("line", 11, 17.9), "D": ("circle", 5, 12.6)}
+"""Model, number of models, and per cent that the true models themselves misclassify."""
 
 
 def recall(fitter: MultiModelFitter, truth: IntArray) -> float:
@@ -65,9 +60,9 @@ def cross(seed: int = 0) -> tuple[FloatArray, IntArray]:
 
 @pytest.mark.parametrize("name", PAPER)
 def test_sets_of_the_paper(data: Path, name: str) -> None:
-    model, n_samples, n_models, best = PAPER[name]
+    model, n_models, best = PAPER[name]
     x, truth = load_jlinkage(name)
-    fitter = MultiModelFitter(model, 0.03, n_samples=n_samples, sampling="local", sigma=0.5, random_state=1).fit(x)
+    fitter = MultiModelFitter(model, 0.03, random_state=1).fit(x)
     assert len(fitter.params_) == n_models
     assert recall(fitter, truth) >= 99.5
     assert misclassified(fitter.labels_, truth) <= best + 1
@@ -86,9 +81,8 @@ def test_sets_of_the_paper(data: Path, name: str) -> None:
 )
 def test_other_sets_of_the_file(data: Path, name: str, model: str, threshold: float, n_models: int) -> None:
     x, truth = load_jlinkage(name)
-    fitter = MultiModelFitter(
-        model, threshold, n_samples=3000, sampling="local", sigma=0.1 if "Stairs" in name else 0.5, random_state=0
-    )
+    sampling = Sampling("local", sigma=0.1 if "Stairs" in name else 0.5)
+    fitter = MultiModelFitter(model, threshold, n_samples=3000, sampling=sampling, random_state=0)
     fitter.fit(x)
     assert len(fitter.params_) == n_models
     assert recall(fitter, truth) >= 98.5
@@ -154,13 +148,16 @@ def test_same_seed_same_answer_for_any_number_of_threads(seed: int) -> None:
     [
         {"sampling": "exhaustive"},
         {"n_samples": "auto"},
-        {"preference": "soft"},
+        {"sampling": Sampling(preference="soft")},
         {"threshold": "auto"},
-        {"tests": "combinatorial"},
-        {"hits": "paper"},
-        {"hits": "empirical"},
-        {"dispersion": 4.0},
-        {"max_elements": 100},
+        {"test": Nfa(tests="combinatorial")},
+        {"test": Nfa(hits="paper")},
+        {"test": Nfa(hits="empirical")},
+        {"test": Nfa(density="uniform")},
+        {"test": Nfa(dispersion=0)},
+        {"sampling": Sampling(max_elements=100)},
+        {"sampling": "uniform"},
+        {"bounds": None},
     ],
 )
 def test_every_option_finds_both_lines(options: dict[str, object]) -> None:
@@ -177,7 +174,7 @@ def test_paper_mode_takes_the_rows_of_its_biclusters() -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (150, 2))
     x[:60, 1] = x[:60, 0] + rng.normal(0, 0.005, 60)
-    fitter = MultiModelFitter("line", 0.02, mode="paper", random_state=0).fit(x)
+    fitter = MultiModelFitter("line", 0.02, n_samples=5000, test="paper", sampling="uniform", random_state=0).fit(x)
     assert len(fitter.params_) == 1
     assert fitter.membership_.toarray()[:60, 0].mean() > 0.95
     assert fitter.n_rounds_ == 1
@@ -185,7 +182,7 @@ def test_paper_mode_takes_the_rows_of_its_biclusters() -> None:
 
 def test_literal_exclusion_rejects_lines_that_cross_many(data: Path) -> None:
     x, _ = load_jlinkage("C")
-    literal = MultiModelFitter("line", 0.03, mode="paper", sampling="local", sigma=0.5, random_state=0).fit(x)
+    literal = MultiModelFitter("line", 0.03, n_samples=5000, test=Nfa.paper(), sampling=Sampling("local", 0.5), random_state=0).fit(x)
     assert len(literal.params_) <= 4
 
 
@@ -196,9 +193,10 @@ def dot(seed: int = 0) -> FloatArray:
 
 
 def test_a_dense_spot_is_a_line_without_the_dispersion_test_and_none_with_it() -> None:
-    assert len(MultiModelFitter("line", 0.03, random_state=0).fit(dot()).params_) >= 1
+    lax = Nfa(dispersion=0, density="uniform")
+    assert len(MultiModelFitter("line", 0.03, test=lax, random_state=0).fit(dot()).params_) >= 1
     with pytest.warns(NoConsensusWarning):
-        strict = MultiModelFitter("line", 0.03, dispersion=4.0, random_state=0).fit(dot())
+        strict = MultiModelFitter("line", 0.03, random_state=0).fit(dot())
     assert len(strict.params_) == 0
     assert (strict.labels_ == -1).all()
     assert len(strict.consensus_) == 0
@@ -223,7 +221,7 @@ def test_long_segments_count_more_than_short_ones() -> None:
     x = np.hstack([middle - step, middle + step])
     scores = {}
     for lengths in (False, True):
-        settings = {"sampling": "exhaustive", "lengths": lengths, "random_state": 0}
+        settings = {"sampling": "exhaustive", "test": Nfa(lengths=lengths), "random_state": 0}
         fitter = MultiModelFitter("vanishing_point", 2.0, **settings).fit(x)
         scores[lengths] = fitter.nfa_.min()
         best = fitter.params_[fitter.nfa_.argmin()]
@@ -235,9 +233,9 @@ def test_the_share_of_screened_hypotheses_matches_brute_force() -> None:
     x, _ = cross()
     rng, model = np.random.default_rng(0), LineModel()
     chance = Background.of(model, x, 2000, rng, "background")
-    hypotheses = propose(model, x, 400, SamplingLaw(), rng, x)
-    trial = Trial(model, len(x), np.array([0.02]), chance, np.log10(400), 2)
-    screened = screen(x, hypotheses, trial, 1.0)
+    hypotheses = propose(Family("line", model, SamplingLaw(), 0, 400), x, 400, rng)
+    test = NfaTest(model, len(x), np.array([0.02]), chance, np.log10(400), 2)
+    screened = screen(x, hypotheses, test, 1.0)
     near = model.residuals(hypotheses.params, x) <= 0.02
     from scipy.stats import hypergeom
 
@@ -263,27 +261,27 @@ def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(
-    ("n_columns", "density", "looked_at"), [(900, 0.05, 900), (3000, 0.05, 2048), (3000, 0.9, 291)]
+    ("n_columns", "density", "looked_at"), [(900, 0.05, 900), (3000, 0.05, 1024), (3000, 0.9, 145)]
 )
 def test_a_round_looks_at_a_bounded_part_of_very_many_hypotheses(
     n_columns: int, density: float, looked_at: int
 ) -> None:
     matrix = csc_array((np.random.default_rng(0).random((1000, n_columns)) < density).astype(np.uint8))
     blank = np.zeros(n_columns)
-    screened = Screened(blank[:, None], blank[:, None], matrix, blank, blank, blank, n_columns, blank[:, None])
-    chosen = _looked_at(screened, np.random.default_rng(1), soft=False)
+    screened = Screened(blank[:, None], blank[:, None], matrix, blank, blank, blank[:, None], n_columns)
+    chosen = subsample(screened, np.random.default_rng(1), soft=False)
     assert len(np.unique(chosen)) == pytest.approx(looked_at, abs=1)
-    assert len(_looked_at(screened, None, soft=False)) == n_columns
+    assert len(subsample(screened, None, soft=False)) == n_columns
 
 
 @pytest.mark.parametrize(("model", "codimension"), [("line", 1.0), ("plane", 1.0), ("homography", 2.0)])
 def test_codimension_is_that_of_the_model(model: str, codimension: float) -> None:
     chosen, rng = get_model(model), np.random.default_rng(0)
     data = rng.random((300, chosen.n_features)) * 100
-    trial = Trial(chosen, 300, np.array([5.0, 10.0]), Background.of(chosen, data, 8192, rng, "background"), 0.0, 0)
+    test = NfaTest(chosen, 300, np.array([5.0, 10.0]), Background.of(chosen, data, 8192, rng, "background"), 0.0, 0)
     params = chosen.fit(data[draw_samples(data, chosen.sample_size, 30, rng)])
     fits = [Fit(theta, 10.0, 10.0) for theta in params[np.isfinite(params).all(1)]]
-    assert _fitted(data, trial, fits).codimension == codimension
+    assert ModelHits.of(data, test, fits).codimension == codimension
 
 
 def test_near_elements_count_more_than_as_many_at_the_edge() -> None:
@@ -292,7 +290,7 @@ def test_near_elements_count_more_than_as_many_at_the_edge() -> None:
     x[:40], x[40:80] = np.stack([along, 0.5 + 0.0 * along], 1), np.stack([along, -0.5 + 0.0 * along], 1)
     x[:40, 1] += np.tile([-0.004, 0.004], 20)
     x[40:80, 1] += np.tile([-0.0095, 0.0095], 20)
-    trial = Trial(
+    test = NfaTest(
         LineModel(),
         240,
         np.array([0.01]),
@@ -300,9 +298,9 @@ def test_near_elements_count_more_than_as_many_at_the_edge() -> None:
         0.0,
         2,
     )
-    panel = _fitted(x, trial, [Fit(np.array([0.0, 1.0, y]), 0.01, 0.01) for y in (-0.5, 0.5)])
-    tight, loose = Remainder(trial, 240).follow(panel).scores()
-    held = panel.hits.sum(0)
+    hits = ModelHits.of(x, test, [Fit(np.array([0.0, 1.0, y]), 0.01, 0.01) for y in (-0.5, 0.5)])
+    tight, loose = Unexplained([hits], np.ones(240), 4096).scores()
+    held = hits.hits.sum(0)
     assert (held >= 40).all()
     assert tight < loose - 0.8 * 38 * (log_tightness([0.16])[0] - log_tightness([0.9])[0])
 
@@ -311,10 +309,11 @@ def test_clouds_end_in_few_rounds() -> None:
     rng = np.random.default_rng(0)
     centres = rng.uniform(-3, 3, (4, 3))
     x = np.concatenate([rng.normal(centre, 0.5, (150, 3)) for centre in centres])
-    fitter = MultiModelFitter("plane", 0.1, random_state=0).fit(x)
+    test = Nfa(density="uniform", dispersion=0)
+    fitter = MultiModelFitter("plane", 0.1, n_samples=5000, test=test, sampling="uniform", random_state=0).fit(x)
     assert fitter.n_kept_ > 2048
     assert fitter.n_rounds_ <= 8
-    assert max(map(len, fitter.support_)) <= 2048
+    assert max(map(len, fitter.support_), default=0) <= 1024
 
 
 def test_large_data_is_searched_on_a_subset_and_verified_on_all() -> None:
@@ -322,7 +321,7 @@ def test_large_data_is_searched_on_a_subset_and_verified_on_all() -> None:
     x = rng.uniform(-1, 1, (40_000, 3))
     x[:6000, 2] = 0.3 * x[:6000, 0] + rng.normal(0, 0.004, 6000)
     x[6000:12_000, 1] = -0.2 + rng.normal(0, 0.004, 6000)
-    fitter = MultiModelFitter("plane", 0.012, n_samples=3000, max_elements=1500, random_state=0).fit(x)
+    fitter = MultiModelFitter("plane", 0.012, n_samples=3000, sampling=Sampling(max_elements=1500), random_state=0).fit(x)
     normals = np.abs(fitter.params_[:, :3] / np.linalg.norm(fitter.params_[:, :3], axis=1, keepdims=True))
     assert len(normals) == 2
     wanted = np.array([[0.3, 0, -1], [0, 1, 0]]) / np.array([[np.sqrt(1.09)], [1]])
@@ -368,7 +367,7 @@ def test_coincident_or_collinear_samples_end_in_no_circle(points: FloatArray) ->
 def test_degenerate_samples_are_replaced_with_bounded_tries() -> None:
     rng = np.random.default_rng(0)
     x = np.concatenate([np.zeros((60, 2)), rng.random((40, 2))])
-    hypotheses = propose(CircleModel(), x, 800, SamplingLaw(), rng, x)
+    hypotheses = propose(Family("circle", CircleModel(), SamplingLaw(), 0, 800), x, 800, rng)
     assert len(hypotheses.params) == 800
     assert np.isfinite(hypotheses.params).all()
     assert ((hypotheses.samples < 60).sum(1) <= 1).all()
@@ -384,14 +383,18 @@ def test_degenerate_samples_are_replaced_with_bounded_tries() -> None:
         ({"label_width": 0.0}, "label_width must be a positive"),
         ({"sampling": "lokal"}, "local"),
         ({"n_samples": 0}, "n_samples must be at least 1"),
-        ({"lengths": True}, "segments"),
-        ({"detection": 1.0}, "detection"),
-        ({"hits": "closed"}, "paper"),
+        ({"test": Nfa(lengths=True)}, "segments"),
+        ({"test": Nfa(dispersion=-1.0)}, "dispersion"),
+        ({"test": Nfa(hits="closed")}, "paper"),
+        ({"test": "papier"}, "paper"),
+        ({"sampling": Sampling(detection=1.0)}, "detection"),
+        ({"bounds": {"radius": (1.0, 2.0)}}, "none of the models has"),
+        ({"model": []}, "empty list"),
     ],
 )
 def test_settings_that_cannot_be_used(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        MultiModelFitter("line", **{"threshold": 0.1, **options}).fit(cross()[0])
+        MultiModelFitter(**{"model": "line", "threshold": 0.1, **options}).fit(cross()[0])
 
 
 def test_unknown_model_lists_the_names() -> None:
@@ -469,7 +472,7 @@ def test_improved_hypotheses_vote_but_do_not_testify() -> None:
 
     x, truth = cross()
     plain = MultiModelFitter("line", 0.02, n_samples=1000, random_state=0).fit(x)
-    better = MultiModelFitter(Improving(), 0.02, n_samples=1000, improve=2, random_state=0).fit(x)
+    better = MultiModelFitter(Improving(), 0.02, n_samples=1000, sampling=Sampling(improve=2), random_state=0).fit(x)
     assert recall(better, truth) == 100
     # the best sampled hypothesis is the same, so is the number of false alarms of the first model
     assert better.nfa_[0] == pytest.approx(plain.nfa_[0])
@@ -491,6 +494,102 @@ class Ball:
 
 
 @pytest.mark.filterwarnings("ignore::biconsensus.errors.NoConsensusWarning")
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.ThresholdWarning")
 @parametrize_with_checks([MultiModelFitter(Ball(), threshold=1.0, n_samples=50, random_state=0)])
 def test_checks_of_scikit_learn(estimator: MultiModelFitter, check: Callable[[MultiModelFitter], None]) -> None:
     check(estimator)
+
+
+def test_no_more_than_ten_parameters() -> None:
+    assert len(inspect.signature(MultiModelFitter).parameters) <= 10
+
+
+def mixed(seed: int = 0) -> FloatArray:
+    """A circle and a segment of 80 points each, and 160 outliers."""
+    rng = np.random.default_rng(seed)
+    angle, along = rng.uniform(0, 2 * np.pi, 80), rng.uniform(-0.8, 0.9, 80)
+    circle = np.column_stack([0.4 * np.cos(angle) - 0.3, 0.4 * np.sin(angle) + 0.2])
+    segment = np.column_stack([along, 0.5 * along - 0.3])
+    inliers = np.concatenate([circle, segment]) + rng.normal(0, 0.005, (160, 2))
+    return np.concatenate([inliers, rng.uniform(-1, 1, (160, 2))])
+
+
+def test_several_families_compete_for_the_elements() -> None:
+    fitter = MultiModelFitter(["segment", "circle"], 0.015, random_state=0).fit(mixed())
+    assert sorted(fitter.families_) == ["circle", "segment"]
+    circle = fitter.params_[fitter.families_.index("circle")]
+    assert circle == pytest.approx([-0.3, 0.2, 0.4], abs=0.01)
+    assert (fitter.labels_[:80] == fitter.families_.index("circle")).mean() > 0.9
+    assert (fitter.predict(mixed()) == fitter.labels_).all()
+
+
+def test_bounds_keep_models_out() -> None:
+    within = MultiModelFitter("circle", 0.015, bounds={"radius": (0.3, 0.5)}, random_state=0).fit(mixed())
+    assert within.params_[0, 2] == pytest.approx(0.4, abs=0.01)
+    assert ((within.params_[:, 2] >= 0.3) & (within.params_[:, 2] <= 0.5)).all()
+    with pytest.warns(NoConsensusWarning):
+        outside = MultiModelFitter("circle", 0.015, bounds={"radius": (0.05, 0.2)}, random_state=0).fit(mixed())
+    assert len(outside.params_) == 0
+
+
+@pytest.mark.parametrize("kind", ["blobs", "square", "halves"])
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.NoConsensusWarning")
+def test_crowds_are_no_lines(kind: str) -> None:
+    found = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(-1, 1, (600, 2))
+        if kind == "blobs":
+            x[:500] = rng.choice(rng.uniform(-0.8, 0.8, (3, 2)), 500) + rng.normal(0, 0.12, (500, 2))
+        elif kind == "square":
+            x[:300] = 0.2 * x[:300] + 0.3
+        else:
+            x[:500, 0] = -np.abs(x[:500, 0])
+        found += len(MultiModelFitter("line", 0.03, random_state=seed).fit(x).params_)
+    assert found <= 5
+
+
+def test_a_repeated_element_is_no_second_witness() -> None:
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.uniform(-1, 1, (30, 2)), 20, axis=0)
+    with pytest.warns(NoConsensusWarning):
+        assert len(MultiModelFitter("line", 0.01, random_state=0).fit(x).params_) == 0
+
+
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.NoConsensusWarning")
+def test_a_threshold_far_too_large_gets_a_proposal() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random((300, 2))
+    x[:150, 1] = 0.4 * x[:150, 0] + rng.normal(0, 0.005, 150)
+    with pytest.warns(ThresholdWarning, match=r"threshold=0.3 is 2\d% .* suggest about 0.0[01]"):
+        MultiModelFitter("line", 0.3, random_state=0).fit(x)
+
+
+@dataclass(frozen=True)
+class Odd:
+    """Horizontal lines with residuals as they should not be."""
+
+    fault: str
+    sample_size: int = 1
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Heights (k, 1)."""
+        return samples[:, 0, 1] if self.fault == "flat" else samples[:, 0, 1:]
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances, with a fault."""
+        signed = data[:, 1:] - params[:, 0]
+        return signed if self.fault == "signed" else np.abs(signed).T
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "message"),
+    [
+        ("signed", InputError, "negative distances.*absolute"),
+        ("transposed", InputTypeError, r"rows are elements.*transposed"),
+        ("flat", InputTypeError, r"shape \(k, p\)"),
+    ],
+)
+def test_own_models_are_checked_on_arrival(fault: str, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        MultiModelFitter(Odd(fault), 0.1).fit(cross()[0])

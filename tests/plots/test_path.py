@@ -18,7 +18,7 @@ def test_path_ribbons_nest_and_count() -> None:
     assert ribbons.groups.shape == (20, len(path.points))
     assert (np.diff(ribbons.quorums) > 0).all()
     for place, point in enumerate(path.points[::-1]):
-        sizes = np.bincount(point.row_labels, path.problem.counts)
+        sizes = np.bincount(point.row_labels, path.problem.counts) * path.condensed.units[0]
         np.testing.assert_array_equal(np.bincount(ribbons.groups[:, place]), sizes)
         assert len(np.flatnonzero(np.diff(ribbons.groups[:, place]))) == len(point) - 1  # groups hang together
     np.testing.assert_array_equal(ribbons.origin[:, ribbons.chosen], ribbons.groups[:, ribbons.chosen])

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.metrics import roc_auc_score
 
+import biconsensus as bc
 from biconsensus.errors import InputError
-from biconsensus.quorum._confidence import CALIBRATION, _matched, confidence
+from biconsensus.quorum._confidence import CALIBRATION, confidence, matched
 from tests.helpers.strategies import paper_consensus
 
-
-def certain(n_resamples: int) -> float:
-    """What an element gets that every resample confirms."""
-    return CALIBRATION[0] + CALIBRATION[1] * (n_resamples + 1) / (n_resamples + 2)
+CERTAIN = min(1.0, sum(CALIBRATION))
 
 
 def test_unanimous_sources_are_certain() -> None:
-    found = paper_consensus([[0] * 10 + [1] * 10] * 6)
-    sure = found.confidence(10)
-    assert sure.elements == pytest.approx(certain(10))
-    assert sure.groups == pytest.approx([certain(10)] * 2)
+    sure = paper_consensus([[0] * 10 + [1] * 10] * 6).confidence()
+    assert sure.elements == pytest.approx(CERTAIN)
+    assert sure.groups == pytest.approx([CERTAIN] * 2)
 
 
 def test_elements_that_sources_dispute_are_less_sure_than_others() -> None:
@@ -28,24 +28,49 @@ def test_elements_that_sources_dispute_are_less_sure_than_others() -> None:
     table = np.column_stack([truth] * 8)
     disputed = [0, 1, 30, 31]
     table[disputed] = rng.integers(2, size=(4, 8))
-    found = paper_consensus(table, unassigned="nearest")
-    sure = confidence(found, 20).elements
+    sure = confidence(paper_consensus(table, unassigned="nearest")).elements
     settled = np.setdiff1d(np.arange(60), disputed)
-    assert sure[settled] == pytest.approx(certain(20))
-    assert sure[disputed].mean() < certain(20) - 0.05
+    assert sure[settled] == pytest.approx(CERTAIN)
+    assert (sure[disputed] < CERTAIN - 0.05).all()
 
 
-def test_elements_in_no_group_have_none_and_draws_repeat() -> None:
+def test_sources_that_split_a_group_evenly_take_nothing_from_it() -> None:
+    coarse, fine = np.repeat([0, 1], 40), np.repeat([0, 1, 2, 3], 20)
+    sure = confidence(bc.find_consensus(np.column_stack([coarse] * 5 + [fine] * 2), quorum=0.5)).elements
+    assert sure == pytest.approx(CERTAIN)
+
+
+def test_what_a_source_did_not_see_does_not_count() -> None:
+    whole = np.repeat([0.0, 1.0], 20)
+    partly = whole.copy()
+    partly[:5] = np.nan
+    sure = confidence(bc.find_consensus(np.column_stack([whole] * 4 + [partly] * 2), quorum=0.5)).elements
+    assert sure == pytest.approx(CERTAIN)
+
+
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.NoConsensusWarning")
+def test_elements_in_no_group_have_none() -> None:
     table = np.column_stack([np.repeat([0, 1, -1], [10, 10, 5])] * 5)
-    found = paper_consensus(table)
-    first, second = confidence(found, 6, random_state=3), confidence(found, 6, random_state=3)
-    assert (first.elements[20:] == 0).all()
-    assert (first.elements == second.elements).all()
+    assert (confidence(paper_consensus(table)).elements[20:] == 0).all()
+    assert confidence(paper_consensus(np.full((9, 4), np.arange(9)[:, None]))).elements.tolist() == [0.0] * 9
+
+
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.BiconsensusWarning")
+def test_errors_on_wine_are_ranked_no_worse_than_by_backing() -> None:
+    X, truth = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    runs = [KMeans(k, n_init=1, random_state=s).fit_predict(X) for k in (2, 3, 4, 5, 6) for s in range(4)]
+    found = bc.find_consensus(np.column_stack(runs), n_groups=3)
+    prevailing = np.array([np.bincount(truth[found.labels == t]).argmax() for t in range(3)])
+    right = prevailing[found.labels] == truth
+    ranked = roc_auc_score(right, confidence(found).elements)
+    assert ranked > 0.8
+    assert ranked > roc_auc_score(right, found.backing) - 0.05
 
 
 def test_groups_are_matched_by_what_they_share() -> None:
     labels, again = np.array([0, 0, 0, 1, 1, -1]), np.array([2, 2, 0, 0, 0, 1])
-    assert _matched(labels, again, 2).tolist() == [0, 0, 1, 1, 1, -1]
+    assert matched(labels, again, 2).tolist() == [0, 0, 1, 1, 1, -1]
 
 
 def test_overlapping_groups_are_refused() -> None:

@@ -6,20 +6,19 @@ import pytest
 
 from scripts.trace_files import TASKS, Task, files_of, main
 
-TODAY = {
-    "find_consensus, quorum 1/2": 23,
-    'find_consensus, quorum "auto"': 31,
-    "write_report": 14,
-    "ConsensusCommunities.fit": 42,
-    "MultiModelFitter.fit": 31,
+ABOVE = {
+    "find_consensus, quorum 1/2": 22,
+    'find_consensus, quorum "auto"': 30,
+    "ConsensusCommunities.fit": 41,
+    "MultiModelFitter.fit": 28,
 }
-"""Files that each task runs through today; lower a figure when it falls, and drop the table when all goals are met."""
+"""Files of the tasks that are above their goals today; lower a figure when it falls, drop it when the goal is met."""
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_no_task_runs_through_more_files_than_today(task: Task) -> None:
     files = files_of(task)
-    assert len(files) <= max(task.goal, TODAY[task.name]), "\n".join(files)
+    assert len(files) <= ABOVE.get(task.name, task.goal), "\n".join(files)
     assert "result/_consensus.py" in files or task.name == "MultiModelFitter.fit"
 
 

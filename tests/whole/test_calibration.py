@@ -10,10 +10,12 @@ import pytest
 
 from biconsensus import MultiModelFitter
 from biconsensus.errors import NoConsensusWarning
-from biconsensus.fitting._hypotheses import Trial, propose, screen
+from biconsensus.fitting import Sampling
+from biconsensus.fitting._hypotheses import propose, screen
+from biconsensus.fitting._settings import Family
 from biconsensus.models import get_model
 from biconsensus.significance._background import Background
-from biconsensus.significance._models import log_tests
+from biconsensus.significance._models import NfaTest, log_tests
 from biconsensus.sources._sampling import SamplingLaw
 
 CASES = [("line", 300, 2), ("circle", 200, 2), ("plane", 300, 3)]
@@ -25,10 +27,10 @@ def meaningful(name: str, n_elements: int, dimension: int, law: SamplingLaw, lef
     for seed in range(n_runs):
         rng = np.random.default_rng(seed)
         noise = rng.uniform(-1, 1, (n_elements, dimension))
-        hypotheses = propose(model, noise, 500, law, rng, noise)
+        hypotheses = propose(Family(name, model, law, 0, 500), noise, 500, rng)
         chance = Background.of(model, noise, 4096, rng, "background")
         number = log_tests(n_elements, model.sample_size, len(hypotheses.params))
-        trial = Trial(model, n_elements, np.array([0.05]), chance, number, model.sample_size)
+        trial = NfaTest(model, n_elements, np.array([0.05]), chance, number, model.sample_size)
         if not left_out:
             trial = replace(trial, left_out=0)
         total += len(screen(noise, hypotheses, trial, 1.0).params)
@@ -71,6 +73,8 @@ def test_a_small_epsilon_is_kept_too() -> None:
     assert models_on_noise("line", 300, 2, 40, epsilon=0.05) <= 0.05
 
 
-@pytest.mark.parametrize("options", [{"threshold": "auto"}, {"sampling": "local"}, {"max_elements": 150}])
+@pytest.mark.parametrize(
+    "options", [{"threshold": "auto"}, {"sampling": "local"}, {"sampling": Sampling(max_elements=150)}]
+)
 def test_every_way_to_search_keeps_the_guarantee(options: dict[str, object]) -> None:
     assert models_on_noise("line", 300, 2, 15, **options) <= 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, cast
 
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
@@ -19,4 +19,5 @@ def takes_tables(method: Callable[Concatenate[Pool, P], IntArray]) -> Callable[C
     def of_any(pool: Any, *args: P.args, **own: P.kwargs) -> IntArray:
         return method(pool if isinstance(pool, Pool) else Pool.from_labels(pool), *args, **own)
 
-    return of_any
+    # functools knows the first argument by its name, Concatenate does not
+    return cast("Callable[Concatenate[Any, P], IntArray]", of_any)

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from biconsensus import metrics
-from biconsensus._checks import check_choice
+from biconsensus._checks import KnownNames
 from biconsensus.communities._chunks import chunks_of, well_seen
-from biconsensus.communities._graph import conductances, sets_of_names
-from biconsensus.communities._output import CommunityOutput
+from biconsensus.communities._network import CommunityOutput, conductances, sets_of_names
 from biconsensus.communities._pool import View, pool_of
-from biconsensus.communities._runs import n_second_runs, second_settings, settings_of
-from biconsensus.communities._search import agree
+from biconsensus.communities._runs import second_round, settings_of
 from biconsensus.communities._second import weighed_by_pool
 from biconsensus.errors import InputError
+from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
-from biconsensus.sources._running import NamedSource, SourceResult, child_seeds, run_sources
+from biconsensus.significance._links import LinkEvidence
+from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
 
-UNASSIGNED = ("leave", "nearest", "neighbours")
-SEARCH = ("quorum", "method", "min_elements", "min_candidates", "overlap", "unassigned", "n_groups", "n_jobs")
-"""Parameters of the search in the pool."""
+SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
+"""Settings of the search that are parameters of their own."""
+SMALLEST = 3
+"""Smallest community where the links decide: two nodes are an edge, and what smaller ones are worth the evidence says."""
 
 
-class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc]
+class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type: ignore[misc]
     """Communities of a network that many base results agree on; their number is found, not given.
 
     Parameters
@@ -41,37 +43,24 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         which the extra ``graph`` is enough.
     n_runs : int
         Runs of each setting (in the default pool: of each algorithm), each with its own seed.
-    weights : {"uniform", "modularity"} or callable
-        Weight of the communities of a run: all the same, a smooth increasing function of the modularity of the run,
-        or what a function of the graph and the labels returns.
     quorum : float in (0, 1), or "auto"
-        Share of agreement that a community needs; "auto" takes the one whose communities make the network most likely.
-    method : {"auto", "joint", "greedy"}
-        How groups are found; "auto" is all at once, or Algorithm 1 where communities may overlap.
-    min_elements : int, optional
-        Smallest community; by default 7, in networks of fewer than 28 nodes a quarter of them, but at least 2.
-    min_candidates : int, optional
-        Fewest runs behind a community; by default 4, or as many as saw nearly every node where those are fewer.
-    overlap : bool
-        Whether a node may be in several communities; base algorithms that overlap make that useful.
-    together : iterable of iterables of node names, optional
-        Seeds: nodes that must share a community.
-    unassigned : {"leave", "nearest", "neighbours"}
-        Left-over nodes stay -1, go to the community whose candidates hold them most, or to the one that they have the
-        heaviest links to. Nodes without edges always stay -1.
-    second_round : bool or int
-        Whether block models of the network, its edges weighed by what the runs say of them, join the pool: one for
-        every four runs, or as many as this number. Not where communities may overlap, nor for chunks.
+        Share of agreement that a community needs. "auto" lets the network decide how fine the communities are: it
+        takes the grouping with the most evidence in the links, and one community where no grouping has any. Further
+        groupings then join the pool: block models of the network weighed by the runs, and the best runs refined on
+        the network itself.
     n_groups : int, optional
         Number of communities wanted; it is found otherwise.
+    unassigned : {"nearest", "leave"}
+        Whether left-over nodes go to the community whose candidates hold them most, else to the one that they have
+        the heaviest links to, or stay -1. Nodes without edges always stay -1.
     weight : str or None
         Edge attribute with the weights; None: all edges count the same.
-    time_limit : float, optional
-        Seconds that one base run may take.
-    checkpoint : path, optional
-        Folder where finished base runs are kept, and taken from.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+    search : Search, optional
+        Settings that few people set: method, minimum sizes, overlap, solver, memory limit; ``together``, by the names
+        of the nodes; and ``weights``: "uniform", "modularity" (a smooth increasing function of the modularity of a
+        run) or a function of the graph and the labels of a run.
+    runs : Runs, optional
+        How the base runs are carried out: time limit, checkpoint, progress bar.
     random_state : int, RandomState, Generator or None
         Where the seeds of all base runs are drawn from, before any of them starts.
     n_jobs : int, optional
@@ -86,6 +75,9 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         one that backs it most.
     backing_ : (m,) float array
         Of the candidates behind its community, the share of weight that holds the node.
+    evidence_ : float
+        Nats by which these communities shorten the description of the network, degrees given; 0 for one community.
+        `consensus_.significance` has the number of each community.
     modularity_ : float
         Of `labels_`, nodes without a community counting as communities of one.
     conductance_ : (T,) float array
@@ -99,6 +91,11 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     results_ : list of SourceResult
         Every base run with its parameters, seed and seconds; failed ones with their error.
 
+    Notes
+    -----
+    Directed networks lose their direction, the two directions adding up. Weights count by their ratios: their unit
+    does not matter.
+
     Examples
     --------
     >>> import biconsensus as bc
@@ -108,44 +105,38 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
     ['abcdefg', 'hijklmn']
     """
 
+    OTHER_NAMES: ClassVar[dict[str, str]] = {
+        **KnownNames.OTHER_NAMES,
+        "n_communities": "n_groups",
+        "min_cluster_size": "search=Search(min_elements=...)",
+        "min_elements": "search=Search(min_elements=...)",
+        "min_candidates": "search=Search(min_candidates=...)",
+        "resolution": "algorithms=[(name, {'resolution': ...})]",
+        "second_round": "quorum='auto', which has one",
+    }
+
     def __init__(
         self,
         algorithms: Any = "default",
         n_runs: int = 10,
         *,
-        weights: Any = "uniform",
-        quorum: Any = 0.5,
-        method: str = "auto",
-        min_elements: int | None = None,
-        min_candidates: int | None = None,
-        overlap: bool = False,
-        together: Iterable[Iterable[Hashable]] | None = None,
-        unassigned: str = "leave",
-        second_round: bool | int = True,
+        quorum: float | str = "auto",
         n_groups: int | None = None,
+        unassigned: str = "nearest",
         weight: str | None = "weight",
-        time_limit: float | None = None,
-        checkpoint: str | Path | None = None,
-        progress: bool | None = None,
+        search: Search | None = None,
+        runs: Runs | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.algorithms = algorithms
         self.n_runs = n_runs
-        self.weights = weights
         self.quorum = quorum
-        self.method = method
-        self.min_elements = min_elements
-        self.min_candidates = min_candidates
-        self.overlap = overlap
-        self.together = together
-        self.unassigned = unassigned
-        self.second_round = second_round
         self.n_groups = n_groups
+        self.unassigned = unassigned
         self.weight = weight
-        self.time_limit = time_limit
-        self.checkpoint = checkpoint
-        self.progress = progress
+        self.search = search
+        self.runs = runs
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -197,40 +188,60 @@ class ConsensusCommunities(CommunityOutput, BaseEstimator):  # type: ignore[misc
         return self._fit(views, read, named=True, chunks=True)
 
     def _fit(self, views: Sequence[View], graph: Graph, named: bool, chunks: bool = False) -> ConsensusCommunities:
-        """Run, pool, agree; the same for one network, several, and chunks."""
-        check_choice("unassigned", self.unassigned, UNASSIGNED)
-        tied = None if self.together is None else [graph.positions(names, "together") for names in self.together]
+        """Run, pool, solve; the same for one network, several, and chunks."""
+        search = self._search(graph)
         settings = settings_of(self.algorithms, self.n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
-        n_second = 0 if chunks or self.overlap else n_second_runs(self.second_round, len(sources))
-        seeds = child_seeds(self.random_state, len(sources) + n_second)
+        again = second_round(len(sources)).sources(0, False)
+        seeds = child_seeds(self.random_state, len(sources) + len(again) + 1)
+        evidence = LinkEvidence(graph.adjacency)
+        rule = search.weights if callable(search.weights) or isinstance(search.weights, str) else None
         self.graph_ = graph
         self.results_ = self._run(sources, [view.graph for view in views], seeds[: len(sources)], "first")
-        self.pool_ = pool_of(self.results_, seen, graph.names, self.weights).clean()
-        if n_second:
-            again = second_settings(n_second).sources(0, False)
-            weighed = weighed_by_pool(graph, self.pool_)
-            self.results_ += self._run(again, [weighed], seeds[len(sources) :], "second")
-            seen += [View(graph, np.arange(graph.n_nodes))] * n_second
-            self.pool_ = pool_of(self.results_, seen, graph.names, self.weights).clean()
-        search = {name: getattr(self, name) for name in SEARCH}
-        self.consensus_ = agree(graph, self.pool_, together=tied, **search)
+        pool = pool_of(self.results_, seen, graph.names, rule)
+        if search.quorum == "auto" and not search.overlap and not chunks:
+            weighed = weighed_by_pool(graph, pool.clean())
+            self.results_ += self._run(again, [weighed], seeds[len(sources) : -1], "second")
+            self.results_ += self._refined(evidence, seeds[-1], search)
+            seen += [View(graph, np.arange(graph.n_nodes))] * (len(self.results_) - len(seen))
+            pool = pool_of(self.results_, seen, graph.names, rule)
+        clean = pool.clean()
+        self.pool_ = clean if clean.rows.nnz else pool
+        self.consensus_ = solve(self.pool_, search if rule is None else replace(search, weights=None), evidence)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
+        self.evidence_ = evidence.of_grouping(self.labels_)
         self.modularity_ = metrics.modularity(graph.adjacency, self.labels_)
         self.conductance_ = conductances(graph, self.consensus_.membership)
         self.communities_ = sets_of_names(self.consensus_.membership, graph.names)
         return self
 
+    def _search(self, graph: Graph) -> Search:
+        """All settings of the search, checked, nodes by position."""
+        given = self.search or Search()
+        if given.together is not None:
+            given = replace(given, together=[graph.positions(names, "together") for names in given.together])
+        found = given.with_settings(**{name: getattr(self, name) for name in SEARCH}).checked()
+        by_links = found.min_elements is None and found.quorum == "auto" and not found.overlap
+        return replace(found, min_elements=min(SMALLEST, graph.n_nodes)) if by_links else found
+
+    def _refined(self, evidence: LinkEvidence, seed: int, search: Search) -> list[SourceResult]:
+        """Groupings that the network itself prefers to the runs, as further results."""
+        found = [np.asarray(r.labels) for r in self.results_ if r.labels is not None and r.labels.ndim == 1]
+        whole = [labels for labels in found if labels.size == self.graph_.n_nodes]
+        tied = None if search.together is None else [list(nodes) for nodes in search.together]
+        return [SourceResult(name, {}, seed, labels) for name, labels in evidence.propose(whole, seed, tied)]
+
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:
         """Base runs of one round."""
+        how = self.runs or Runs()
         return run_sources(
             sources,
             graphs,
             seeds,
             n_jobs=self.n_jobs,
-            time_limit=self.time_limit,
-            checkpoint=None if self.checkpoint is None else Path(self.checkpoint) / part,
-            progress=self.progress,
+            time_limit=how.time_limit,
+            checkpoint=None if how.checkpoint is None else Path(how.checkpoint) / part,
+            progress=how.progress,
         )

@@ -46,8 +46,8 @@ def pool_of(results: Sequence[SourceResult], views: Sequence[View], names: Seque
         Base runs, and what each looked at.
     names : sequence of m hashables
         All nodes.
-    weights : {"uniform", "modularity"} or callable
-        Rule for the weight of a run; a callable takes the graph and the labels or memberships.
+    weights : {"uniform", "modularity"}, callable or None
+        Rule for the weight of a run; a callable takes the graph and the labels or memberships. None: all the same.
     """
     done = [(result, view) for result, view in zip(results, views) if result.ok]
     flat = [(r, v) for r, v in done if r.labels is not None and r.labels.ndim == 1]
@@ -102,9 +102,9 @@ def _weights(rule: Any, runs: Sequence[tuple[SourceResult, View]]) -> FloatArray
     """(c,) weight of each run."""
     if callable(rule):
         return np.array([float(rule(view.graph, result.labels)) for result, view in runs])
-    if rule not in WEIGHT_RULES:
+    if isinstance(rule, str) and rule not in WEIGHT_RULES:
         raise UnknownNameError.of("weights", rule, WEIGHT_RULES)
-    return WEIGHT_RULES[rule](runs)
+    return WEIGHT_RULES[rule](runs) if isinstance(rule, str) else np.ones(len(runs))
 
 
 def _uniform(runs: Sequence[tuple[SourceResult, View]]) -> FloatArray:
@@ -116,23 +116,6 @@ def _by_modularity(runs: Sequence[tuple[SourceResult, View]]) -> FloatArray:
     """exp(5 (Q - max Q)) with Q the modularity of the run; a cover counts by the first community of each node."""
     quality = [metrics.modularity(view.graph.adjacency, first_groups(np.asarray(r.labels))) for r, view in runs]
     return np.exp(SHARPNESS * (np.array(quality) - max(quality)))
-
-
-def smallest_group(pool: Pool) -> int:
-    """Smallest community by default: the paper's 7, less in tiny networks."""
-    return min(7, max(2, pool.shape[0] // 4))
-
-
-def typical_votes(pool: Pool) -> int:
-    """How many runs saw nearly every node (all but 5%), at least 1."""
-    present = np.unique(pool.source_of)
-    if pool.unseen is None or pool.view_of is None:
-        return int(present.size)
-    view = np.zeros(len(pool.sources), np.int64)
-    view[pool.source_of] = pool.view_of
-    runs_of_view = np.bincount(view[present], minlength=pool.unseen.shape[1])
-    seen = present.size - pool.unseen.astype(np.int64) @ runs_of_view
-    return max(1, int(np.quantile(seen[pool.inverse], 0.05)))
 
 
 def first_groups(held: IntArray) -> IntArray:

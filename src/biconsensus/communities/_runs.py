@@ -23,6 +23,8 @@ DEFAULT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("label_propagation", {}),
 )
 """Only permissively licensed packages. Values in a tuple take turns over the runs."""
+SECOND_SHARE = 4
+"""Runs of the first round for each of the second: enough to be heard, too few to outvote the first."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +71,9 @@ def settings_of(algorithms: Any, n_runs: int) -> list[Setting]:
     return [setting for entry in algorithms for setting in _grid(entry, n_runs)]
 
 
-def n_second_runs(second_round: bool | int, n_first: int) -> int:
-    """How many runs the second round has: one for every four of the first unless a number is given."""
-    if second_round is True:
-        return -(-n_first // 4)
-    return check_count("second_round", int(second_round), low=0)
-
-
-def second_settings(n_runs: int) -> Setting:
-    """The runs of the second round."""
-    return Setting("block_model, second round", get_algorithm("block_model"), n_runs)
+def second_round(n_first: int) -> Setting:
+    """Block models of the network weighed by the first runs: one for every four of them."""
+    return Setting("block_model, second round", get_algorithm("block_model"), -(-n_first // SECOND_SHARE))
 
 
 def _is_pair(entry: Any) -> bool:

@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 from biconsensus._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from biconsensus.fitting._estimator import propose_threshold
+    from biconsensus.fitting._settings import Nfa, Sampling
+    from biconsensus.fitting._threshold import propose_threshold
 
 __all__ = [
+    "Nfa",
+    "Sampling",
     "propose_threshold",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "propose_threshold": "biconsensus.fitting._estimator",
+        "Nfa": "biconsensus.fitting._settings",
+        "Sampling": "biconsensus.fitting._settings",
+        "propose_threshold": "biconsensus.fitting._threshold",
     },
 )

@@ -27,6 +27,7 @@ from biconsensus.fitting._settings import (
     nfa_of,
     sampling_of,
 )
+from biconsensus.fitting._threshold import distinct, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
@@ -171,16 +172,16 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
         sampling = sampling_of(self.sampling)
         settings = check_settings(
-            Settings(self.n_samples, self.epsilon, sampling, nfa_of(self.test), self.label_width, self.n_jobs)
+            Settings(self.n_samples, self.epsilon, sampling, nfa_of(self.test), self.label_width, self.n_jobs),
+            data.shape[1],
         )
         families = families_of(self.model, data, sampling, settings.test, self.bounds)
         threshold = check_threshold(self.threshold, families[0].model)
-        # a repeated element is no second witness
-        distinct, inverse = np.unique(data, axis=0, return_inverse=True)
-        repeated = len(distinct) < len(data) and len(distinct) > max(one.model.sample_size for one in families)
-        search = ModelSearch(
-            families, distinct if repeated else data, threshold, settings, np.random.default_rng(self.random_state)
-        )
+        rng = np.random.default_rng(self.random_state)
+        if threshold is not None:
+            warn_if_too_large(threshold, families, data)
+        literal = settings.test.literal
+        search = ModelSearch(families, data if literal else distinct(data, families), threshold, settings, rng)
         search.run()
         found, structures = search.found, search.structures()
         order = np.argsort([one.log_nfa for one in found], kind="stable").astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,9 +11,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse import csc_array
 
+from biconsensus.errors import NoConsensusWarning
+from biconsensus.find import Search, solve
 from biconsensus.fitting._settings import Family, positions
-from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._greedy import bicluster
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray, Model
 from biconsensus.significance._models import NfaTest
@@ -176,13 +177,20 @@ def group(
     soft = screened.matrix.dtype != np.uint8
     chosen = subsample(screened, rng, soft)
     pool = Pool.from_matrix(screened.matrix[:, chosen])
-    problem = PreferenceMatrix.from_pool(pool)
     solver = get_solver("quantile", max_iter=8, row_starts=8) if soft else get_solver("vote")
-    solver.load(problem, Fraction(1, 2))
-    found = bicluster(problem, solver, min_elements=min_elements, min_candidates=min_candidates, overlap=True)
-    return [
-        (np.flatnonzero(block.rows[pool.inverse]), chosen[block.columns[problem.members]]) for block in found.blocks
-    ]
+    search = Search(
+        Fraction(1, 2),
+        method="greedy",
+        overlap=True,
+        unassigned="leave",
+        min_elements=min_elements,
+        min_candidates=min_candidates,
+        solver=solver,
+    )
+    with warnings.catch_warnings():  # no group in a round is how every search ends
+        warnings.simplefilter("ignore", NoConsensusWarning)
+        found = solve(pool, search)
+    return [(one.elements, chosen[one.candidates]) for one in found.biclusters]
 
 
 def subsample(screened: Screened, rng: np.random.Generator | None, soft: bool) -> IntArray:

@@ -43,9 +43,7 @@ def labels_of(found: list[Found], bands: FloatArray, data: FloatArray) -> IntArr
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def consensus_of(
-    found: list[Found], data: FloatArray, membership: csr_array
-) -> tuple[Pool, list[IntArray], Consensus]:
+def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> tuple[Pool, list[IntArray], Consensus]:
     """The hypotheses behind the models as a pool, and the models as its bi-clusters."""
     most = max(1, _SUPPORT // len(data))
     sizes = [min(len(one.support), most) for one in found]

@@ -90,10 +90,18 @@ class ModelSearch:
             for j, other in enumerate(self.found):
                 if j != t:
                     beside |= other.family.residuals(other.fit.params[None], chance.points)[:, 0] <= structures.bands[j]
-            test = self._test(one.family, np.flatnonzero(~others), self._planned[one.family.name], chance.outside(beside), one.fit.threshold)
+            test = self._test(
+                one.family,
+                np.flatnonzero(~others),
+                self._planned[one.family.name],
+                chance.outside(beside),
+                one.fit.threshold,
+            )
             hits = structures.residuals[~others, t][:, None] <= test.thresholds
             held = test.held(hits, None)
-            p = test.chance.probability(test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds)
+            p = test.chance.probability(
+                test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds
+            )
             value = float(test.log_nfa(held, p, test.chance.size).min())
             if not value < worst:
                 worst, index = value, t
@@ -105,12 +113,11 @@ class ModelSearch:
         if len(chosen) > self.settings.sampling.max_elements:
             chosen = np.sort(self.rng.choice(chosen, self.settings.sampling.max_elements, replace=False))
         data = self.data[chosen]
+        if self.threshold is None:
+            self.threshold = scale_of(self.families, data, self.rng)
+        if self.threshold is None:
+            return []
         threshold = self.threshold
-        if self.auto:
-            threshold = scale_of(self.families, data, self.rng)
-            if threshold is None:
-                return []
-        assert threshold is not None
         self._chance = self._background(data, threshold)
         self._planned = {}
         candidates = []

@@ -13,6 +13,7 @@ from biconsensus._checks import check_choice, check_count
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.models import get_model
 from biconsensus.models._bounds import Bounded, check_bounds
+from biconsensus.models._contract import check_model
 from biconsensus.protocols import FloatArray, Model
 from biconsensus.significance._background import HIT_RULES
 from biconsensus.sources._sampling import SamplingLaw
@@ -158,8 +159,8 @@ def nfa_of(test: Nfa | str | None) -> Nfa:
     return Nfa() if test is None else test
 
 
-def check_settings(settings: Settings) -> Settings:
-    """The settings, if they can be used."""
+def check_settings(settings: Settings, n_columns: int) -> Settings:
+    """The settings, if they can be used with data of so many columns."""
     sampling, test = settings.sampling, settings.test
     if sampling.law is not None:
         check_choice("sampling", sampling.law, ["uniform", "local", "exhaustive"])
@@ -181,6 +182,8 @@ def check_settings(settings: Settings) -> Settings:
     for name, value in {**numbers, "screen_epsilon": test.screen_epsilon}.items():
         if value is not None and not (isinstance(value, Real) and 0 < float(value) < np.inf):
             raise InputError(f"{name} must be a positive number, got {value!r}.")
+    if test.lengths and n_columns != 4:
+        raise InputError(f"lengths=True needs segments x1, y1, x2, y2, but X has {n_columns} columns.")
     if not 0 < sampling.detection < 1:
         raise InputError(f"detection must be in (0, 1), got {sampling.detection!r}.")
     return settings
@@ -222,6 +225,9 @@ def families_of(
             raise InputError(
                 f"X has {len(data)} elements, but a minimal sample of {_name(one)} needs {one.sample_size}."
             )
+    for name, one, width in zip(named, models, widths):
+        if not isinstance(name, str):
+            check_model(one, data[:, :width])
     spots = [getattr(one, "dispersion", 0.0) if test.dispersion is None else test.dispersion for one in models]
     made = [_family(name, one, width, data, sampling) for name, one, width in zip(named, models, widths)]
     return [replace(one, dispersion=0.0 if test.literal else float(spot)) for one, spot in zip(made, spots)]

@@ -50,7 +50,9 @@ class Structures:
             [
                 threshold * width
                 if width is not None
-                else _band(residuals[:, t], nearest == t, free & (nearest == -1), threshold, codimensions[t], reaches[t])
+                else _band(
+                    residuals[:, t], nearest == t, free & (nearest == -1), threshold, codimensions[t], reaches[t]
+                )
                 for t, threshold in enumerate(thresholds)
             ]
         )

@@ -38,7 +38,9 @@ class Bounded:
     @classmethod
     def of(cls, model: Any, bounds: Mapping[str, tuple[float, float]]) -> Any:
         """The model with those of the bounds that concern it; itself where there are none."""
-        own = tuple((name, float(bounds[name][0]), float(bounds[name][1])) for name in measures_of(model) if name in bounds)
+        own = tuple(
+            (name, float(bounds[name][0]), float(bounds[name][1])) for name in measures_of(model) if name in bounds
+        )
         return cls(model, own) if own else model
 
     def __getattr__(self, name: str) -> Any:

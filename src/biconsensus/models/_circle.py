@@ -32,7 +32,8 @@ class CircleModel:
     sample_size: ClassVar[int] = 3
     n_features: ClassVar[int] = 2
     degrees_of_freedom: ClassVar[int] = 3
-    dispersion: ClassVar[float] = 4.0
+    measures: ClassVar[tuple[str, ...]] = ("radius",)
+    dispersion: ClassVar[float] = 3.0
     """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
@@ -42,6 +43,10 @@ class CircleModel:
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k) of points (m, 2) to circles (k, 3)."""
         return round_distances(params, data)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The radius (k,), which can be bounded."""
+        return np.asarray(params[:, -1], dtype=float)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Geometric least squares (3,)."""

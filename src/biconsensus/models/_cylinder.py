@@ -39,6 +39,10 @@ class CylinderModel:
     sample_size: ClassVar[int] = 2
     n_features: ClassVar[int] = 6
     degrees_of_freedom: ClassVar[int] = 5
+    n_places: ClassVar[int] = 3
+    """Leading columns that are places; the others are normals."""
+    dispersion: ClassVar[float] = 3.0
+    measures: ClassVar[tuple[str, ...]] = ("radius",)
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Cylinders (k, 7) through pairs of points with normals (k, 2, 6)."""
@@ -69,6 +73,10 @@ class CylinderModel:
         distance = np.sqrt(np.maximum(squared, 0.0, out=squared), out=squared)
         distance -= params[:, 6]
         return np.asarray(np.abs(distance, out=distance), dtype=float)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The radius (k,), which can be bounded."""
+        return np.asarray(params[:, -1], dtype=float)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Geometric least squares (7,): the axis least along all normals, a circle across it, then refined."""

@@ -32,7 +32,7 @@ class PlaneModel:
     sample_size: ClassVar[int] = 3
     n_features: ClassVar[int] = 3
     degrees_of_freedom: ClassVar[int] = 3
-    dispersion: ClassVar[float] = 4.0
+    dispersion: ClassVar[float] = 3.0
     """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:

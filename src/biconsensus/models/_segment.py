@@ -34,6 +34,7 @@ class SegmentModel:
     sample_size: ClassVar[int] = 2
     n_features: ClassVar[int] = 2
     degrees_of_freedom: ClassVar[int] = 4
+    measures: ClassVar[tuple[str, ...]] = ("length",)
     n_improve: ClassVar[int] = 3
 
     def fit(self, samples: FloatArray) -> FloatArray:
@@ -53,6 +54,10 @@ class SegmentModel:
         across = data @ normal
         across -= np.einsum("kd,dk->k", params[:, :2], normal)
         return np.hypot(across, beyond, out=across)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The length (k,), which can be bounded."""
+        return np.asarray(np.hypot(params[:, 2] - params[:, 0], params[:, 3] - params[:, 1]), dtype=float)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Total least squares, ending at the first and last projection (4,)."""

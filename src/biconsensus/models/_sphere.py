@@ -31,7 +31,8 @@ class SphereModel:
     sample_size: ClassVar[int] = 4
     n_features: ClassVar[int] = 3
     degrees_of_freedom: ClassVar[int] = 4
-    dispersion: ClassVar[float] = 4.0
+    measures: ClassVar[tuple[str, ...]] = ("radius",)
+    dispersion: ClassVar[float] = 3.0
     """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
@@ -41,6 +42,10 @@ class SphereModel:
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k) of points (m, 3) to spheres (k, 4)."""
         return round_distances(params, data)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The radius (k,), which can be bounded."""
+        return np.asarray(params[:, -1], dtype=float)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Geometric least squares (4,)."""

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import coo_array, csr_array
 
-from biconsensus._checks import check_count
 from biconsensus.errors import InputError
-from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.quorum._path import QuorumPath
 
 if TYPE_CHECKING:
+    from biconsensus.pool._pool import Pool
     from biconsensus.result._consensus import Consensus
 
-CALIBRATION = 0.05, 0.87
-"""Intercept and slope from the share of resamples to that of freshly drawn pools, fitted on five sets of pools."""
+CALIBRATION = 0.0, 1.0
+"""Intercept and slope from that share to the share of freshly drawn pools (benchmarks/tuning/confidence.py)."""
 
 
 @dataclass(frozen=True)
@@ -33,17 +30,13 @@ class Confidence:
     """(T,) for each group: the mean over its elements."""
 
 
-def confidence(consensus: Consensus, n_resamples: int = 20, random_state: int | None = 0) -> Confidence:
-    """Estimate, by resampling the sources, how probable it is that each element would be grouped so again.
+def confidence(consensus: Consensus) -> Confidence:
+    """Estimate how probable it is that each element would be grouped so again with a freshly drawn pool.
 
     Parameters
     ----------
     consensus : Consensus
         The result in question; its groups must be disjoint.
-    n_resamples : int
-        Pools drawn.
-    random_state : int or None
-        Seed of the draws.
 
     Returns
     -------
@@ -51,52 +44,61 @@ def confidence(consensus: Consensus, n_resamples: int = 20, random_state: int | 
 
     Notes
     -----
-    Each resample draws as many sources as there are, with replacement, and groups the elements again by the joint
-    method at the quorum of the consensus. Its groups are matched to those of the consensus one to one, so that as many
-    elements as possible are shared; an element is confirmed where its group is matched to the one it is in now. The
-    share ``(confirmed + 1) / (n_resamples + 2)`` is a little too high, since resamples share sources; a straight line
-    fitted on pools that could be drawn afresh corrects it.
+    For every source that saw the element: how alike (Jaccard index) is the candidate that holds the element to its
+    group, and how alike is the source's best candidate to that group? The ratio of the two sums is 1 where every source
+    puts the element where most of its group is. A straight line, fitted on pools that could be drawn afresh, turns it
+    into a probability. Nothing depends on the quorum, so the number means the same for every one.
 
     Examples
     --------
     >>> import biconsensus as bc
-    >>> found = bc.find_consensus([[0] * 8 + [1] * 8] * 5)
-    >>> confidence(found, 8).elements[0].round(2)
-    np.float64(0.83)
+    >>> found = bc.find_consensus([[0] * 8 + [1] * 8] * 7 + [[0] * 7 + [1] * 9])
+    >>> sure = confidence(found).elements
+    >>> bool(sure[7] < sure[6])
+    True
     """
-    check_count("n_resamples", n_resamples)
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; confidence is defined for disjoint groups.")
-    labels, pool = consensus.labels, consensus.pool
-    if len(consensus) == 0:
+    labels, pool, n_groups = consensus.labels, consensus.pool, len(consensus)
+    if n_groups == 0:
         return Confidence(np.zeros(labels.size), np.zeros(0))
-    rng = np.random.default_rng(random_state)
-    present = np.unique(pool.source_of)
-    confirmed = np.zeros(labels.size)
-    for _ in range(n_resamples):
-        drawn = np.bincount(rng.choice(present, present.size), minlength=len(pool.sources))
-        again = _grouped(consensus, pool, drawn)
-        confirmed += (_matched(labels, again, len(consensus)) == labels) & (labels >= 0)
-    share = (confirmed + 1.0) / (n_resamples + 2.0)
-    shares = np.where(labels >= 0, CALIBRATION[0] + CALIBRATION[1] * share, 0.0)
-    groups = np.array([shares[labels == t].mean() if (labels == t).any() else 0.0 for t in range(len(consensus))])
-    return Confidence(shares, groups)
+    inside = np.flatnonzero(labels >= 0)
+    members = csr_array(
+        (np.ones(inside.size), (pool.inverse[inside], labels[inside])), shape=(pool.rows.shape[0], n_groups)
+    )
+    likeness = _likeness(pool, members)
+    # (c, T) how alike the best candidate of each source is to each group
+    best = np.zeros((len(pool.sources), n_groups))
+    np.maximum.at(best, (pool.source_of[likeness.row], likeness.col), likeness.data)
+    own = pool.rows.astype(bool).astype(np.float64) @ csr_array(likeness)
+    rows = pool.inverse[inside]
+    possible = best.sum(axis=0)[labels[inside]]
+    if pool.unseen is not None and pool.view_of is not None:
+        of_view = np.zeros((pool.unseen.shape[1], n_groups))
+        view_of_source = np.zeros(len(pool.sources), np.int64)
+        view_of_source[pool.source_of] = pool.view_of
+        np.add.at(of_view, view_of_source, best)
+        possible = possible - (pool.unseen.astype(np.float64) @ of_view)[rows, labels[inside]]
+    held = np.asarray(own[rows, labels[inside]]).ravel()
+    share = np.divide(held, possible, out=np.zeros(inside.size), where=possible > 0)
+    elements = np.zeros(labels.size)
+    elements[inside] = np.clip(CALIBRATION[0] + CALIBRATION[1] * share, 0.0, 1.0)
+    totals = np.bincount(labels[inside], elements[inside], minlength=n_groups)
+    return Confidence(elements, totals / np.maximum(np.bincount(labels[inside], minlength=n_groups), 1))
 
 
-def _grouped(consensus: Consensus, pool: Pool, drawn: IntArray) -> IntArray:
-    """(m,) groups by the joint method when each source counts as often as it was drawn."""
-    weights = pool.weights if consensus.weights is None else consensus.weights
-    problem = PreferenceMatrix.from_pool(pool, weights * drawn[pool.source_of])
-    quorum = Fraction(consensus.settings["quorum"]).limit_denominator(10_000)
-    # only distinct sources count for the minimum, and a resample has about two thirds of them
-    fewest = max(1, round(consensus.settings["min_candidates"] * 0.63))
-    # the weights are those of the search already, and nothing is chosen here
-    path = QuorumPath.at_one(problem, quorum, consensus.settings["min_elements"], fewest)
-    return np.asarray(path.labels(path.points[0])[pool.inverse])
+def _likeness(pool: Pool, members: csr_array) -> coo_array:
+    """(n, T) Jaccard index of each candidate with each group, over what its source saw."""
+    shared = (pool.rows.astype(bool).astype(np.float64).T @ members).tocoo()
+    sizes = np.asarray(members.sum(axis=0)).ravel()[shared.col]
+    if pool.unseen is not None and pool.view_of is not None:
+        sizes = sizes - (pool.unseen.astype(np.float64).T @ members).toarray()[pool.view_of[shared.row], shared.col]
+    union = pool.sizes[shared.row] + sizes - shared.data
+    return coo_array((shared.data / np.maximum(union, 1e-300), (shared.row, shared.col)), shape=shared.shape)
 
 
-def _matched(labels: IntArray, again: IntArray, n_groups: int) -> IntArray:
-    """(m,) the groups of a resample under the names of the consensus, -1 where they match none."""
+def matched(labels: IntArray, again: IntArray, n_groups: int) -> IntArray:
+    """(m,) the groups of another result under the names of this one, matched one to one; -1 where they match none."""
     both = (labels >= 0) & (again >= 0)
     n_again = int(again.max(initial=-1)) + 1
     shared = np.zeros((n_again, n_groups))

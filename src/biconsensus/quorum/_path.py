@@ -119,7 +119,7 @@ class QuorumPath:
         min_elements, min_candidates : int
             Smallest group: elements, and distinct sources behind it.
         quorums : tuple of Fraction
-            Places, in falling order.
+            Quorums of the points, in falling order.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class QuorumPath:
 
         Notes
         -----
-        Each place starts from the answer of the one before and from the most frequent rows.
+        Each point starts from the answer of the one before and from the most frequent rows.
         """
         names = tuple(source.name for source in pool.sources)
         problem = PreferenceMatrix.from_pool(pool, weights)
@@ -218,7 +218,7 @@ class QuorumPath:
 
     @property
     def best(self) -> PathPoint:
-        """The place of the largest score; ties go to the quorum nearest to a majority."""
+        """The point of the largest score; ties go to the quorum nearest to a majority."""
         return best_point(self.points, self.score)
 
     def at(self, quorum: float | Fraction) -> PathPoint:
@@ -257,29 +257,31 @@ class QuorumPath:
         labels = group_rows(self.scorer.normalised(), n_groups, finest.row_labels)
         point = None if labels is None else point_of_groups(self.scorer, self.best.quorum, labels)
         found = finest if point is None else point
-        if len(found) != n_groups or not large(self.problem, found, *self.sizes):
+        # a group may have few candidates of its own, since each candidate backs only the group that it holds most of
+        small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
+        if len(found) != n_groups or small:
             warnings.warn(
-                f"n_groups={n_groups}: the pool does not have so many groups of min_elements={self.min_elements} and "
-                f"min_candidates={self.min_candidates}; returning {len(found)}, whatever their size.",
+                f"n_groups={n_groups}: the pool does not have that many groups of min_elements={self.min_elements}; "
+                f"returning {len(found)}, whatever their size.",
                 PoolWarning,
                 stacklevel=2,
             )
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """One line for each group of each place, for a ribbon or a tree.
+        """One line for each group of each point, for a ribbon or a tree.
 
         Returns
         -------
         DataFrame
-            quorum, group, n_elements, gain, parent (group of the next place that holds most of it, -1 for none),
-            lifetime (range of log quorum over which the group lives), score of the place.
+            quorum, group, n_elements, gain, parent (group of the next point that holds most of it, -1 for none),
+            lifetime (range of log quorum over which the group lives), score of the point.
         """
         try:
             import pandas as pd
         except ImportError as error:
             raise MissingDependencyError.of("pandas", "tables") from error
-        alive = self.lifetimes()
+        alive, (elements, sources) = self.lifetimes(), self.condensed.units
         lines: list[dict[str, Any]] = []
         for k, point in enumerate(self.points):
             coarser = self.points[k + 1].row_labels if k + 1 < len(self.points) else np.full(point.row_labels.size, -1)
@@ -289,8 +291,8 @@ class QuorumPath:
                     {
                         "quorum": float(point.quorum),
                         "group": t,
-                        "n_elements": self.problem.n_elements(block.rows),
-                        "gain": block.gain,
+                        "n_elements": self.problem.n_elements(block.rows) * elements,
+                        "gain": block.gain * elements * sources,
                         "parent": int(held.argmax()) - 1,
                         "lifetime": float(alive[k][t]),
                         "score": self.score(point),
@@ -299,7 +301,7 @@ class QuorumPath:
         return pd.DataFrame(lines)
 
     def lifetimes(self) -> list[FloatArray]:
-        """For each place, the range of log quorum over which each of its groups lives on in its neighbours.
+        """For each point, the range of log quorum over which each of its groups lives on in its neighbours.
 
         Returns
         -------
@@ -397,16 +399,8 @@ def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> P
     return make_point(scorer, quorum, blocks_of(problem, quorum, labels, columns), columns, rule="nearest")
 
 
-def large(problem: PreferenceMatrix, point: PathPoint, min_elements: int, min_candidates: int) -> bool:
-    """Whether every group of a point has the minimum sizes."""
-    return all(
-        problem.n_elements(block.rows) >= min_elements and problem.n_sources(block.columns) >= min_candidates
-        for block in point.blocks
-    )
-
-
 def successors(problem: PreferenceMatrix, here: PathPoint, there: PathPoint) -> IntArray:
-    """(T,) the group of the next place that is the same group, -1 for none."""
+    """(T,) the group of the next point that is the same group, -1 for none."""
     found = np.full(len(here), -1)
     for t, block in enumerate(here.blocks):
         for u, other in enumerate(there.blocks):

@@ -206,15 +206,8 @@ class Consensus:
 
         return predict(self, labels, missing)
 
-    def confidence(self, n_resamples: int = 20, random_state: int | None = 0) -> Confidence:
+    def confidence(self) -> Confidence:
         """Probability that each element, and each group, would be found so again with a freshly drawn pool.
-
-        Parameters
-        ----------
-        n_resamples : int
-            Pools drawn from the sources, with replacement.
-        random_state : int or None
-            Seed of the draws.
 
         Returns
         -------
@@ -229,7 +222,7 @@ class Consensus:
         """
         from biconsensus.quorum._confidence import confidence
 
-        return confidence(self, n_resamples, random_state)
+        return confidence(self)
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.

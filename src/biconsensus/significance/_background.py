@@ -14,7 +14,7 @@ from biconsensus.protocols import BoolArray, FloatArray, Model
 
 _BLOCK = 1 << 21
 """Residuals held at a time: 16 MB."""
-_NEIGHBOURS, _SHARE = 10, 0.05
+_NEIGHBOURS, _SHARE = 10, 0.1
 """The density around an element is that of this share of all elements, its neighbours, and of so many at least."""
 _SMOOTHING = 2.0
 """Smallest width, in thresholds, over which the density is smoothed: what is narrower than that is a structure."""
@@ -28,18 +28,20 @@ def bounding_box(data: FloatArray) -> FloatArray:
     return np.stack([np.where(flat, low - longest / 2, low), np.where(flat, high + longest / 2, high)])
 
 
-def smoothed(data: FloatArray, n: int, threshold: float, rng: np.random.Generator, width: int | None = None) -> FloatArray:
+def smoothed(
+    data: FloatArray, n: int, threshold: float, rng: np.random.Generator, width: int | None = None
+) -> FloatArray:
     """(n, d) points with the local density of the data, blurred over a width that hides thin structures.
 
-    Each is an element moved by a Gaussian step as wide as the distance to its farthest neighbour, at least two thresholds:
-    crowds stay crowds, lines and surfaces are blurred. Steps out of the bounding box are reflected. Only the
+    Each is an element moved by a Gaussian step as wide as the ball of its neighbours, at least two thresholds: crowds stay crowds, lines and surfaces are blurred. Steps out of the bounding box are reflected. Only the
     first `width` columns are places; the others, such as normals, are kept.
     """
     places = data[:, :width]
     near = min(max(_NEIGHBOURS, round(_SHARE * len(places))), len(places) - 1)
     spread = cKDTree(places).query(places, near + 1)[0][:, near] if near else np.zeros(len(places))
     chosen = rng.permutation(np.arange(n) % len(places))
-    step = np.maximum(spread, _SMOOTHING * threshold)[chosen, None]
+    # a ball of that radius has this standard deviation along every axis
+    step = np.maximum(spread / np.sqrt(places.shape[1] + 2), _SMOOTHING * threshold)[chosen, None]
     points = places[chosen] + step * rng.normal(size=(n, places.shape[1]))
     low, high = bounding_box(places)
     side = np.maximum(high - low, np.finfo(float).tiny)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from scipy.special import gammaln, xlogy
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
@@ -93,7 +93,7 @@ class LinkEvidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array
+    >>> from scipy.sparse import coo_array, csr_array
     >>> clique = np.ones((9, 9)) - np.eye(9)
     >>> evidence = LinkEvidence(csr_array(np.kron(np.eye(3), clique)))
     >>> groups = np.repeat([0, 1, 2], 9)
@@ -102,7 +102,7 @@ class LinkEvidence:
     >>> evidence.of_grouping(np.arange(27) % 3) < 0
     True
     >>> evidence.of_groups(groups).round(1).tolist()
-    [-4.9, -4.9, -4.9]
+    [-17.9, -17.9, -17.9]
     """
 
     kind = "links"
@@ -118,20 +118,27 @@ class LinkEvidence:
         return max(description_gain(self.links, groups), averaged)
 
     def of_groups(self, labels: IntArray) -> FloatArray:
-        """(T,) base-10 logarithm of the number of sets of the same size expected to hold as many links by chance.
+        """(T,) base-10 logarithm of a p-value: is each group more than a part of the others?
 
-        An upper bound: ``N C(N, n_r) P[Bin(E, e_r) >= m_r]``, the tail by Chernoff's inequality. It asks for each group
-        by itself; weak groups can be certain together and not one by one.
+        The null is the grouping in which the group has merged with the one that takes it best; saving s nats over it
+        has a probability of at most ``exp(-s)`` there, because no code is shorter than the model that made the data by
+        more than that (Barron's inequality). 0 where it saves nothing.
         """
         n_groups = int(labels.max(initial=-1)) + 1
-        if n_groups == 0 or self.links.total == 0:
+        groups = compact(self.place(labels))
+        if n_groups < 2 or self.links.total == 0 or int(groups.max(initial=0)) + 1 != n_groups:
             return np.zeros(n_groups)
-        apart = np.where(labels >= 0, labels, n_groups)
-        number, degree, inner = (values[:n_groups] for values in self.links.tally(apart))
-        expected = np.maximum((degree / (2.0 * self.links.total)) ** 2, TINY)
-        tail = one_rate(inner, expected, self.links.total)
-        count = np.log(max(self.links.n_linked, 1)) + log_choose(self.links.n_linked, number)
-        return np.asarray((count - tail) / LN_10)
+        number, degree, inner = self.links.tally(groups)
+        whole = gain_of_tally(number, degree, inner, self.links.total)
+        partner = _best_partners(self.links, groups)
+        lost = np.zeros(n_groups)
+        for group, (other, between) in enumerate(partner):
+            number[[group, other]] = 0.0, number[group] + number[other]
+            degree[[group, other]] = 0.0, degree[group] + degree[other]
+            inner[[group, other]] = 0.0, inner[group] + inner[other] + between
+            lost[group] = whole - gain_of_tally(number, degree, inner, self.links.total)
+            number, degree, inner = self.links.tally(groups)
+        return -np.maximum(lost, 0.0) / LN_10
 
     def place(self, labels: IntArray) -> IntArray:
         """The same groups with every node that has an edge in one: see `place_with_neighbours`."""
@@ -139,7 +146,7 @@ class LinkEvidence:
 
     def propose(
         self, groupings: Sequence[IntArray], seed: int, together: Iterable[Sequence[int]] | None = None
-    ) -> list[IntArray]:
+    ) -> list[tuple[str, IntArray]]:
         """Groupings that explain the network better than those at hand, for the pool.
 
         Parameters
@@ -153,7 +160,7 @@ class LinkEvidence:
 
         Returns
         -------
-        list of (m,) int arrays
+        list of (name, (m,) int array)
             The best of them refined by moves of nodes and merges of groups and, where nodes stay uncertain, what
             belief propagation finds; -1 for nodes without an edge. What the latter is worth, averaged over all
             groupings, is remembered for `of_grouping`.
@@ -164,37 +171,76 @@ class LinkEvidence:
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
         rng = np.random.default_rng(seed)
-        found = best_refined(self.links, [compact(self.place(labels)) for labels in groupings], rng)
-        best = found[0] if found else np.zeros(self.links.n_nodes, np.int64)
+        refined = best_refined(self.links, [compact(self.place(labels)) for labels in groupings], rng)
+        best = refined[0] if refined else np.zeros(self.links.n_nodes, np.int64)
+        found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
         if not clear:
             for labels, nats in propagate(self.links, list(map(list, together or ()))):
-                found.append(labels)
+                found.append(("belief propagation", labels))
                 self._averaged[in_order(labels).tobytes()] = nats
-        return [np.where(self.links.linked, labels, -1) for labels in found if labels.max() > 0]
+        return [(name, np.where(self.links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
 
 
-CLEAR = 0.97
+CLEAR = 0.95
 """Mean probability of the nodes' own groups, given the others, from which averaging over groupings is spared. It changes
 the time, not the answer: above it, propagation moved the ARI by less than .01 (benchmarks/tuning/links.py)."""
 
 
 def description_gain(links: Links, labels: IntArray) -> float:
     """Nats saved by a grouping (labels from 0, none missing) over one group, as in `LinkEvidence`."""
-    number, degree, inner = links.tally(labels)
+    return gain_of_tally(*links.tally(labels), links.total)
+
+
+def gain_of_tally(number: FloatArray, degree: FloatArray, inner: FloatArray, total: float) -> float:
+    """The same from the nodes, degree sum and inner edges of each group, and the number of edges."""
     kept = number > 0
     number, degree, inner = number[kept], degree[kept], inner[kept]
     n_groups = number.size
     if n_groups < 2:
         return 0.0
-    expected = (degree / (2.0 * links.total)) ** 2
+    expected = (degree / (2.0 * total)) ** 2
     inside, chance = float(inner.sum()), float(expected.sum())
-    outside = max(links.total - inside, 0.0)
-    one = float(one_rate(inside, chance, links.total))
-    own = float(xlogy(inner, np.maximum(inner, TINY) / (links.total * expected)).sum())
-    own += float(xlogy(outside, max(outside, TINY) / (links.total * (1.0 - chance))))
+    outside = max(total - inside, 0.0)
+    one = float(one_rate(inside, chance, total))
+    own = float(xlogy(inner, np.maximum(inner, TINY) / (total * expected)).sum())
+    own += float(xlogy(outside, max(outside, TINY) / (total * (1.0 - chance))))
     own -= float(log_choose(inside + n_groups - 1, n_groups - 1))
-    return max(one, own) - float(np.log(links.total + 1)) - float(np.log(2.0)) - groups_cost(number)
+    return max(one, own) - float(np.log(total + 1)) - float(np.log(2.0)) - groups_cost(number)
+
+
+def merge_gains(links: Links, labels: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Pairs of linked groups, and the nats saved by merging each (one rate inside groups)."""
+    number, degree, inner = links.tally(labels)
+    n_groups, total = number.size, links.total
+    between = coo_array(
+        coo_array((links.weight, (labels[links.source], labels[links.target])), shape=(n_groups, n_groups)).tocsr()
+    )
+    once = between.row < between.col
+    a, b, weight = between.row[once].astype(np.int64), between.col[once].astype(np.int64), between.data[once]
+    expected = float(((degree / (2.0 * total)) ** 2).sum())
+    joint = expected + 2.0 * degree[a] * degree[b] / (2.0 * total) ** 2
+    inside = float(inner.sum())
+    fit = one_rate(inside + weight, joint, total) - one_rate(inside, expected, total)
+    members = gammaln(number[a] + number[b] + 1) - gammaln(number[a] + 1) - gammaln(number[b] + 1)
+    n = links.n_linked
+    fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
+    return a, b, fit + members + fewer
+
+
+def _best_partners(links: Links, groups: IntArray) -> list[tuple[int, float]]:
+    """For each group the one that it would best merge with, and the weight of the links between the two."""
+    left, right, saved = merge_gains(links, groups)
+    n_groups = int(groups.max()) + 1
+    one, other = np.concatenate([left, right]), np.concatenate([right, left])
+    order = np.lexsort((np.tile(saved, 2), one))
+    last = order[np.flatnonzero(np.append(np.diff(one[order]) > 0, True))] if order.size else order
+    largest = np.argsort(-np.bincount(groups), kind="stable")[:2]
+    partner = np.where(np.arange(n_groups) == largest[0], largest[1], largest[0])  # where nothing leads out
+    partner[one[last]] = other[last]
+    joint = np.minimum(np.arange(n_groups), partner), np.maximum(np.arange(n_groups), partner)
+    across = csr_array((links.weight, (groups[links.source], groups[links.target])), shape=(n_groups, n_groups))
+    return [(int(partner[g]), float(across[joint[0][g], joint[1][g]])) for g in range(n_groups)]
 
 
 def one_rate(inside: FloatArray | float, expected: FloatArray | float, total: float) -> FloatArray:
@@ -246,7 +292,7 @@ def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import csr_array
+    >>> from scipy.sparse import coo_array, csr_array
     >>> path = csr_array(np.diag([1.0, 1.0, 1.0], 1) + np.diag([1.0, 1.0, 1.0], -1))
     >>> place_with_neighbours(path, np.array([0, 0, -1, -1])).tolist()
     [0, 0, 0, 0]

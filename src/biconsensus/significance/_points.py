@@ -95,14 +95,16 @@ class PointEvidence:
         self._drawn = np.sort(rng.choice(m, LANDMARKS, replace=False)) if m > LANDMARKS else np.arange(m)
         self._points = points[self._drawn]
         n_neighbours = min(DIMENSION_NEIGHBOURS, len(self._points) - 1)
+        self.dimension = float(points.shape[1])
+        """Intrinsic dimension of the points."""
         self._speaks = n_neighbours >= 2 and bool(np.ptp(points, axis=0).any())
         if not self._speaks:
             return
         found = NearestNeighbors(n_neighbors=n_neighbours + 1).fit(self._points).kneighbors(self._points)
         self._distances, self._neighbours = _without_self(*found)
-        self._dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
+        self.dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
         self._borders: _Borders = (
-            _DensityValleys(self._distances, self._neighbours, self._dimension)
+            _DensityValleys(self._distances, self._neighbours, self.dimension)
             if points.shape[1] <= VISIBLE
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )

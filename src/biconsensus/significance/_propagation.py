@@ -191,8 +191,8 @@ def run(
         fresh *= np.float32(1.0 - DAMPING)
         messages += fresh
         if sweep >= 5:  # rates follow once the messages know the start
-            expected = (degree @ marginals) / (2.0 * total)
             both = np.einsum("ij,ij->i", messages, messages[reverse])
+            expected = (degree @ marginals) / (2.0 * total)
             chance = float((expected**2).sum())
             share = inside * float((links.weight / (between + both * (inside - between))) @ both) / (2.0 * total)
             share = min(max(share, 1e-6), 1.0 - 0.5 / total)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.special import gammaln
 
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.significance._links import Links, compact, description_gain, log_choose, one_rate
+from biconsensus.significance._links import Links, compact, description_gain, merge_gains
 
 N_REFINED = 4
 """How many of the best base results are refined; more found nothing better on any network of benchmarks/tuning/links.py."""
@@ -122,7 +120,7 @@ def merge_groups(links: Links, labels: IntArray) -> IntArray:
     """Linked groups merge where that saves nats, the best pairs first."""
     labels = compact(labels)
     while labels.max() > 1:
-        left, right, saved = _merge_gains(links, labels)
+        left, right, saved = merge_gains(links, labels)
         order = np.argsort(-saved, kind="stable")
         order = order[saved[order] > 0]
         if order.size == 0:
@@ -138,22 +136,3 @@ def merge_groups(links: Links, labels: IntArray) -> IntArray:
                 break
         labels = compact(to[labels])
     return labels
-
-
-def _merge_gains(links: Links, labels: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Pairs of linked groups, and the nats saved by merging each (one rate inside groups)."""
-    number, degree, inner = links.tally(labels)
-    n_groups, total = number.size, links.total
-    between = coo_array(
-        coo_array((links.weight, (labels[links.source], labels[links.target])), shape=(n_groups, n_groups)).tocsr()
-    )
-    once = between.row < between.col
-    a, b, weight = between.row[once].astype(np.int64), between.col[once].astype(np.int64), between.data[once]
-    expected = float(((degree / (2.0 * total)) ** 2).sum())
-    joint = expected + 2.0 * degree[a] * degree[b] / (2.0 * total) ** 2
-    inside = float(inner.sum())
-    fit = one_rate(inside + weight, joint, total) - one_rate(inside, expected, total)
-    members = gammaln(number[a] + number[b] + 1) - gammaln(number[a] + 1) - gammaln(number[b] + 1)
-    n = links.n_linked
-    fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
-    return a, b, fit + members + fewer

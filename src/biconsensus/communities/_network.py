@@ -1,8 +1,12 @@
-"""Results of community detection in the user's own graph objects."""
+"""What a consensus and its network say together: conductance, names, results in the user's own graph."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
 
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.graphs._graph import Graph
@@ -68,3 +72,41 @@ def write_attributes(target: Any, graph: Graph, values: dict[str, list[Any]]) ->
         raise InputTypeError(
             f"graph: received {type(target).__name__}; only networkx and igraph graphs have attributes"
         )
+
+
+def conductances(graph: Graph, membership: csr_array) -> FloatArray:
+    """(T,) conductance of each group: the weight that leaves it, over that at its nodes or at all others if less.
+
+    Parameters
+    ----------
+    graph : Graph
+        Network of m nodes.
+    membership : (m, T) sparse bool array
+        Groups, which may overlap.
+
+    Returns
+    -------
+    (T,) float array
+        In [0, 1]; low for a well separated group, 0 for a group that nothing leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from biconsensus.graphs import read_graph
+    >>> graph = read_graph([(0, 1), (1, 2), (2, 0), (2, 3)])
+    >>> conductances(graph, csr_array(np.array([[1], [1], [1], [0]]))).tolist()
+    [1.0]
+    """
+    held = csr_array(membership, dtype=np.float64)
+    volume = np.asarray(graph.degrees @ held)
+    inside = np.asarray(held.multiply(graph.adjacency @ held).sum(axis=0)).ravel()
+    smaller = np.minimum(volume, graph.degrees.sum() - volume)
+    return np.asarray(np.divide(volume - inside, smaller, out=np.zeros(volume.size), where=smaller > 0))
+
+
+def sets_of_names(membership: csr_array, names: Sequence[Hashable]) -> list[set[Hashable]]:
+    """Names of the members of each group."""
+    by_group = csr_array(membership.T)
+    spans = zip(by_group.indptr[:-1], by_group.indptr[1:])
+    return [{names[i] for i in by_group.indices[start:end]} for start, end in spans]
