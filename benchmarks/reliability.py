@@ -39,7 +39,8 @@ def once(name: str, draw: int, n_fresh: int = 12) -> tuple[NDArray[Any], NDArray
     labels, agreed = found.labels, np.zeros(truth.size)
     for _ in range(n_fresh):
         pool = bc.Pool.from_labels(members[:, rng.choice(order[10:], 10, replace=False)])
-        again = QuorumPath.of(pool, quorums=(quorum,)).cuts[0].labels[pool.inverse]
+        path = QuorumPath.of(pool, quorums=(quorum,))
+        again = path.labels(path.points[0])[pool.inverse]
         agreed += matched(labels, again, len(found)) == labels
     major = np.array(
         [np.bincount(truth[labels == t]).argmax() if (labels == t).any() else -1 for t in range(len(found))]
