@@ -25,10 +25,10 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
+from biconsensus.find import solve
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._graph import Graph
 from biconsensus.graphs._lfr import lfr_network
-from biconsensus.find import solve
 from biconsensus.metrics import noise_as_singletons
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources.networks import get_algorithm

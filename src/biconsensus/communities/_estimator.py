@@ -229,9 +229,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         by_links = found.min_elements is None and found.quorum == "auto" and not found.overlap
         return replace(found, min_elements=min(SMALLEST, graph.n_nodes)) if by_links else found
 
-    def _refined(
-        self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search
-    ) -> list[SourceResult]:
+    def _refined(self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search) -> list[SourceResult]:
         """Groupings that the network itself prefers to the runs, as further results."""
         whole = []
         for result, view in zip(self.results_, seen, strict=True):
