@@ -97,7 +97,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     Returns
     -------
     list of Scored
-        The score is ``evidence * backing ** power``, by default its root: a false border that one source drew is rarely drawn by another.
+        The score is ``evidence * backing ** power``, by default the root of it: a false border that one source drew is
+        rarely drawn by another.
     """
     scored = []
     power = getattr(evidence, "backing_power", 0.5)
