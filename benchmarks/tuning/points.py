@@ -53,7 +53,7 @@ def halves(X: FloatArray) -> float:
     """Depth between the two halves of a cloud along its first axis."""
     evidence = PointEvidence(X)
     labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
-    return evidence.of_grouping(labels) + evidence.level
+    return evidence.of_grouping(labels) + evidence.toll + evidence.level
 
 
 def best(X: FloatArray) -> str:
@@ -66,7 +66,8 @@ def best(X: FloatArray) -> str:
     found = []
     for option in options_of(path):
         n_borders = len(option.point) - 1
-        depth = evidence.of_grouping(option.point.labels[pool.inverse]) / n_borders + level
+        gained = evidence.of_grouping(option.point.labels[pool.inverse]) + evidence.toll
+        depth = gained / n_borders + level
         backers = float((np.maximum(agreement_with(path, option.point.labels), 0.0) ** BACKER).sum())
         found.append((depth, backers, n_borders + 1))
     depth, backers, n_groups = max(found)

@@ -56,6 +56,9 @@ LEVEL_POINTS = 400
 lies between two parts of one cloud (benchmarks/tuning/points.py)."""
 NULL_ON_DIRECTION = 0.8, 0.9
 """Mean and standard deviation of that depth between two halves of one cloud, in any dimension (the same script)."""
+TOLL_ON_DIRECTION = 1.0
+"""Evidence on directions that any grouping must have beyond its borders: less is what the best of a pool shows of one
+cloud in four dimensions, where sources agree on how to cut a cube."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_BACKERS = 2.0
@@ -120,6 +123,11 @@ class PointEvidence:
         """Depth in standard errors that a border must have to gain."""
         return self._borders.level if self._speaks else 0.0
 
+    @property
+    def toll(self) -> float:
+        """Evidence that any grouping must have beyond its borders."""
+        return self._borders.toll if self._speaks else 0.0
+
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
 
@@ -138,7 +146,7 @@ class PointEvidence:
         if n_groups < 2:
             return 0.0
         views = self._borders.of(groups, n_groups)
-        return sum(float(view.gains.sum()) for view in views) / len(views)
+        return sum(float(view.gains.sum()) for view in views) / len(views) - self._borders.toll
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -221,6 +229,8 @@ class _Borders(Protocol):
 
     level: float
     """Depth that a border must have to gain."""
+    toll: float
+    """Evidence that any grouping must have beyond its borders."""
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Views of the borders, whose evidence is averaged."""
@@ -228,6 +238,8 @@ class _Borders(Protocol):
 
 class _DensityValleys:
     """Valleys of the density itself: groups are merged over the highest saddle first."""
+
+    toll = 0.0
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
@@ -280,6 +292,8 @@ class _DensityValleys:
 
 class _ProjectedValleys:
     """Valleys between pairs of neighbouring groups on a direction that was fitted on other points."""
+
+    toll = TOLL_ON_DIRECTION
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
         centred = points - points.mean(axis=0)
