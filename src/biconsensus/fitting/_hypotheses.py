@@ -25,7 +25,7 @@ _BLOCK = 1 << 20
 _TRIES, _OVERSAMPLE = 3, 4
 """Attempts to replace degenerate samples, and the most that one of them draws for each that is wanted."""
 _COARSE = ((192, 0.5), (1024, 0.75), (4096, 0.9))
-"""Background points of coarse looks, and the share of the hit probability measured there that is surely not too large."""
+"""Background points of coarse looks, and the share of the chance measured there that is surely not too large."""
 _VOTES, _COLUMNS = 1 << 17, (128, 1024)
 """Ones of the preference matrix that a round looks at, about, and the least and most hypotheses."""
 _SOFT = 96

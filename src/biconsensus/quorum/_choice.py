@@ -102,17 +102,19 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     Returns
     -------
     list of Scored
-        The score is ``evidence * sqrt(backing)``: a false border that one source drew is rarely drawn by another. An
-        option with fewer backers than this kind of evidence asks for (`fewest_backers`) has no positive score.
+        The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default): a
+        false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
+        evidence asks for (`fewest_backers`) has no positive score.
     """
     fewest, sharpness = getattr(evidence, "fewest_backers", 0.0), getattr(evidence, "sharpness", SHARPNESS)
     scored = []
+    power = getattr(evidence, "backing_power", 0.5)
     for option in options:
         value = score = evidence.of_grouping(path.labels(option.point)[row_of])
         if value > 0:
             agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
             backed = float((agreement**BACKER).sum()) >= fewest
-            score = value * float(np.sqrt((agreement**sharpness).sum())) if backed else 0.0
+            score = value * float((agreement**sharpness).sum()) ** power if backed else 0.0
         scored.append(Scored(option, value, score))
     return sorted(scored, key=lambda one: -one.score)
 

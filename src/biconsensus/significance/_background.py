@@ -33,8 +33,9 @@ def smoothed(
 ) -> FloatArray:
     """(n, d) points with the local density of the data, blurred over a width that hides thin structures.
 
-    Each is an element moved by a Gaussian step as wide as the ball of its neighbours, at least two thresholds: crowds stay crowds, lines and surfaces are blurred. Steps out of the bounding box are reflected. Only the
-    first `width` columns are places; the others, such as normals, are kept.
+    Each is an element moved by a Gaussian step as wide as the ball of its neighbours, at least two thresholds: crowds
+    stay crowds, lines and surfaces are blurred. Steps out of the bounding box are reflected. Only the first
+    `width` columns are places; the others, such as normals, are kept.
     """
     places = data[:, :width]
     near = min(max(_NEIGHBOURS, round(_SHARE * len(places))), len(places) - 1)
@@ -54,7 +55,7 @@ class Background:
     """What chance does: points of the background, and how often a model would be hit by them."""
 
     points: FloatArray
-    """(q, d) quasi-random elements under the background."""
+    """(q, d) random elements under the background."""
     box: FloatArray
     """(2, d) lower and upper corner of the data."""
     rule: str = "background"

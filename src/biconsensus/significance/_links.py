@@ -93,7 +93,7 @@ class LinkEvidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import coo_array, csr_array
+    >>> from scipy.sparse import csr_array
     >>> clique = np.ones((9, 9)) - np.eye(9)
     >>> evidence = LinkEvidence(csr_array(np.kron(np.eye(3), clique)))
     >>> groups = np.repeat([0, 1, 2], 9)
@@ -106,6 +106,9 @@ class LinkEvidence:
     """
 
     kind = "links"
+    backing_power = 0.125
+    """How much the backing of the pool counts in the choice: little, because nats already say how much better one
+    grouping is than another; it decides where two are worth nearly the same (benchmarks/tuning/links.py)."""
 
     def __init__(self, adjacency: csr_array) -> None:
         self.links = Links(adjacency)
@@ -176,7 +179,7 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
         if not clear:
-            for labels, nats in propagate(self.links, list(map(list, together or ()))):
+            for labels, nats in propagate(self.links, refined[:2], list(map(list, together or ()))):
                 found.append(("belief propagation", labels))
                 self._averaged[in_order(labels).tobytes()] = nats
         return [(name, np.where(self.links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
@@ -292,7 +295,7 @@ def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import coo_array, csr_array
+    >>> from scipy.sparse import csr_array
     >>> path = csr_array(np.diag([1.0, 1.0, 1.0], 1) + np.diag([1.0, 1.0, 1.0], -1))
     >>> place_with_neighbours(path, np.array([0, 0, -1, -1])).tolist()
     [0, 0, 0, 0]
