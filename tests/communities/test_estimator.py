@@ -41,7 +41,8 @@ def test_finds_planted_communities(fitted):
 def test_default_pool_is_permissive_and_of_ten_runs_or_more(fitted, monkeypatch):
     assert len(fitted.results_) >= 10
     assert len({(r.name, *sorted(r.params.items())) for r in fitted.results_}) > 3
-    assert len({r.seed for r in fitted.results_}) == len(fitted.results_)
+    runs = [r for r in fitted.results_ if r.name not in ("refined on the network", "belief propagation")]
+    assert len({r.seed for r in runs}) == len(runs)
     for package in ("igraph", "leidenalg", "infomap"):
         monkeypatch.setitem(sys.modules, package, None)
     again = bc.ConsensusCommunities(random_state=0).fit(planted())

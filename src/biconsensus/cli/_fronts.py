@@ -78,17 +78,13 @@ def run_communities(
 
 
 def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
-    """True groups from an attribute of the nodes of a GML or GraphML file."""
+    """True groups from an attribute of the nodes of a GML, GraphML or GEXF file."""
     import numpy as np
 
-    from biconsensus.errors import FileFormatError, UnknownNameError
+    from biconsensus.errors import UnknownNameError
+    from biconsensus.graphs._files import node_attributes
 
-    readers = {".gml": "read_gml", ".graphml": "read_graphml"}
-    if path.suffix.lower() not in readers:
-        raise FileFormatError(f"{path}: only GML and GraphML files have node attributes for --truth.")
-    import networkx as nx
-
-    nodes = dict(getattr(nx, readers[path.suffix.lower()])(path).nodes(data=True))
+    nodes = node_attributes(path)
     values = [nodes.get(name, {}).get(attribute) for name in names]
     if all(value is None for value in values):
         raise UnknownNameError.of("node attribute", attribute, {key for node in nodes.values() for key in node})
