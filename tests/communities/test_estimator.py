@@ -216,7 +216,7 @@ def test_every_node_with_an_edge_has_a_community():
     graph.add_edges_from([("x", "y"), (0, "pendant")])
     graph.add_node("alone")
     model = bc.ConsensusCommunities(random_state=0).fit(graph)
-    names = {name: label for name, label in zip(model.graph_.names, model.labels_)}
+    names = dict(zip(model.graph_.names, model.labels_))
     assert names["alone"] == -1
     assert min(label for name, label in names.items() if name != "alone") >= 0
     assert names["pendant"] == names[0]

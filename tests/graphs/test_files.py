@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import time
 from pathlib import Path
 
 import networkx as nx

@@ -27,7 +27,7 @@ from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
 SMALLEST = 3
-"""Smallest community where the links decide: two nodes are an edge, and what smaller ones are worth the evidence says."""
+"""Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
 
 
 class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type: ignore[misc]

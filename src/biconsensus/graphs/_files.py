@@ -1,4 +1,4 @@
-"""Network files: GML, GraphML, GEXF, Pajek, METIS, Matrix Market, SciPy, adjacency and edge lists, told by the suffix."""
+"""Network files, their form told by the suffix: GML, GraphML, GEXF, Pajek, METIS, matrices, lists."""
 
 from __future__ import annotations
 
@@ -18,28 +18,10 @@ from biconsensus.errors import FileFormatError, InputError, MissingDependencyErr
 from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix
 from biconsensus.graphs._objects import from_networkx
 
-HEADERS = frozenset(
-    [
-        "source",
-        "target",
-        "from",
-        "to",
-        "src",
-        "dst",
-        "u",
-        "v",
-        "node1",
-        "node2",
-        "node_1",
-        "node_2",
-        "start",
-        "end",
-        "id1",
-        "id2",
-        "fromnodeid",
-        "tonodeid",
-    ]
-)
+HEADERS = {
+    *("source", "from", "src", "u", "node1", "node_1", "start", "id1", "fromnodeid"),
+    *("target", "to", "dst", "v", "node2", "node_2", "end", "id2", "tonodeid"),
+}
 """Names that the first two columns of an edge list have where its first line is a header."""
 
 

@@ -186,8 +186,8 @@ class LinkEvidence:
 
 
 CLEAR = 0.95
-"""Mean probability of the nodes' own groups, given the others, from which averaging over groupings is spared. It changes
-the time, not the answer: above it, propagation moved the ARI by less than .01 (benchmarks/tuning/links.py)."""
+"""Mean probability of the likeliest group of a node, given the others, from which averaging over groupings is spared.
+It changes the time, hardly the answer: beyond it propagation moved the ARI by .01 (benchmarks/tuning/links.py)."""
 
 
 def description_gain(links: Links, labels: IntArray) -> float:
