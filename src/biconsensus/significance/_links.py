@@ -36,12 +36,13 @@ class Links:
         given = csr_array(adjacency, dtype=np.float64)
         given.sort_indices()
         squares = float((given.data**2).sum())
-        self.weight: FloatArray = given.data * (float(given.data.sum()) / squares if squares > 0 else 1.0)
+        scale = float(given.data.sum()) / squares if squares > 0 else 1.0
+        self.weight: FloatArray = given.data * scale
         self.adjacency = csr_array((self.weight, given.indices, given.indptr), shape=given.shape)
         self.n_nodes = int(given.shape[0])
         self.source: IntArray = np.repeat(np.arange(self.n_nodes), np.diff(given.indptr))
         self.target: IntArray = given.indices.astype(np.int64)
-        self.degree: FloatArray = np.bincount(self.source, self.weight, minlength=self.n_nodes)
+        self.degree: FloatArray = np.asarray(given.sum(axis=1), dtype=np.float64).ravel() * scale
         self.total = float(self.degree.sum()) / 2.0
         """Effective number of edges (E)."""
         self.linked: BoolArray = np.diff(given.indptr) > 0
@@ -59,7 +60,8 @@ class Links:
         same = labels[self.source] == labels[self.target]
         inner = np.bincount(labels[self.source[same]], self.weight[same], minlength=n_groups) / 2.0
         number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
-        return number, np.bincount(labels, self.degree, minlength=n_groups), inner
+        degree = np.bincount(labels, self.degree, minlength=n_groups).astype(np.float64)
+        return number, degree, inner
 
     def rates(self, labels: IntArray) -> tuple[float, float]:
         """Links inside groups and between them, each over what the degrees give by chance."""

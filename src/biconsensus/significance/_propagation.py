@@ -80,7 +80,8 @@ def propagate(links: Links, starts: Sequence[IntArray], together: list[list[int]
     if 2 * n_cells > MAX_CELLS or links.n_linked < 4:
         return []
     spectrum = _Spectrum(links)
-    q, worse, found = spectrum.n_detectable, 0, []
+    found: list[State] = []
+    q, worse = spectrum.n_detectable, 0
     if q < 2:
         return []
     while q <= spectrum.most_groups and q * n_cells <= MAX_CELLS and worse < 2:
@@ -234,7 +235,7 @@ def run(
     nats += total * (between + (inside - between) * float((expected**2).sum()) - 1.0)
     whole = np.full((links.n_nodes, n_groups), 1.0 / n_groups, np.float32)
     whole[nodes] = marginals
-    return State(whole, nats, (inside, between), shares, change)
+    return State(whole.astype(np.float64), nats, (inside, between), shares, change)
 
 
 def _normal(logs: FloatArray) -> FloatArray:
