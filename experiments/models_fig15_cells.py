@@ -10,12 +10,8 @@ import numpy as np
 
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
-<<<<<<< HEAD
-from biconsensus.datasets import data_dir
-from biconsensus.fitting import Nfa, Sampling
-=======
 from biconsensus.datasets import load_cells
->>>>>>> main
+from biconsensus.fitting import Nfa, Sampling
 from biconsensus.models import EllipseFromSegments
 from biconsensus.plots import color_of
 from biconsensus.sources._images import line_segments

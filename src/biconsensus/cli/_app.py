@@ -154,27 +154,18 @@ def communities(
 
 @app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
 def fit(
-<<<<<<< HEAD
-    points: Annotated[Path, typer.Argument(help="Table of points, one row an element: CSV, TSV, Parquet, NPY, NPZ.")],
-    model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
-=======
     points: Annotated[
         Path,
         typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
     ],
-    model: opt.Model = "line",
->>>>>>> main
+    model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
     threshold: opt.Threshold = None,
     samples: opt.Samples = "auto",
     sampling: opt.SampleLaw = None,
     sigma: opt.SampleScale = None,
     epsilon: opt.Epsilon = 1.0,
-<<<<<<< HEAD
     label_width: opt.LabelWidth = None,
-=======
-    label_width: opt.LabelWidth = 1.0,
     header: opt.Header = None,
->>>>>>> main
     id_column: opt.Id = None,
     columns: opt.Columns = None,
     drop: opt.Drop = None,

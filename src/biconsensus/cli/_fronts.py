@@ -108,11 +108,7 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     widths = fitter.thresholds_
     width = float(widths.max()) if len(widths) else 1.0
     page = {
-<<<<<<< HEAD
-        "title": f"Models of kind {kind} in {path.name}",
-=======
-        "title": f"Models of kind {settings['model']} in {called(path)}",
->>>>>>> main
+        "title": f"Models of kind {kind} in {called(path)}",
         "X": X,
         "models": None if several else FittedModels(get_model(kind), fitter.params_, width, fitter.labels_),
         "extra": {
