@@ -32,7 +32,7 @@ print(f"proposed threshold: {propose_threshold(X, 'line', random_state=0):.3f}")
 # %%
 # Fit. Neither the number of lines nor the share of outliers is given.
 
-fitter = bc.MultiModelFitter("line", threshold=0.03, sampling="local", random_state=0).fit(X)
+fitter = bc.MultiModelFitter("line", threshold=0.03, random_state=0).fit(X)
 for params, nfa, members in zip(fitter.params_, fitter.nfa_, fitter.membership_.sum(axis=0)):
     print(f"line {params.round(2)}: {members} points, chance alone would give 10^{nfa:.0f} such lines")
 
@@ -69,7 +69,7 @@ angle = rng.uniform(0, 2 * np.pi, (3, 60, 1))
 centres, radii = np.array([[-0.3, 0], [0.3, 0.1], [0, -0.3]]), np.array([0.5, 0.4, 0.3])
 rings = centres[:, None] + radii[:, None, None] * np.concatenate([np.cos(angle), np.sin(angle)], axis=2)
 Y = np.concatenate([rings.reshape(-1, 2) + rng.normal(0, 0.007, (180, 2)), rng.uniform(-1, 1, (150, 2))])
-circles = bc.MultiModelFitter("circle", threshold=0.025, n_samples=10_000, sampling="local", random_state=0).fit(Y)
+circles = bc.MultiModelFitter("circle", threshold=0.025, random_state=0).fit(Y)
 
 fig, ax = plt.subplots(figsize=(5, 5))
 bc.plots.models(Y, get_model("circle"), circles.params_, circles.labels_, 0.025, ax=ax)

@@ -11,6 +11,7 @@ import numpy as np
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
 from biconsensus.datasets import load_jlinkage
+from biconsensus.fitting import Sampling
 from biconsensus.metrics import misclassification_error, recall_precision
 from biconsensus.models import get_model
 from biconsensus.plots import models, residuals
@@ -82,9 +83,8 @@ def fit(name: str, seed: int) -> tuple[MultiModelFitter, float]:
     model, n_samples = SETS[name]
     x, _ = load_jlinkage(name)
     started = time.perf_counter()
-    fitter = MultiModelFitter(model, DELTA, n_samples=n_samples, sampling="local", sigma=SIGMA, random_state=seed).fit(
-        x
-    )
+    sampling = Sampling("local", sigma=SIGMA)
+    fitter = MultiModelFitter(model, DELTA, n_samples=n_samples, sampling=sampling, random_state=seed).fit(x)
     return fitter, time.perf_counter() - started
 
 
@@ -136,9 +136,10 @@ def others(n_runs: int) -> Table:
         assert truth is not None
         row: list[object] = [name, model, improve, int(truth.max()) + 1]
         for threshold in OTHER_DELTAS:
-            settings = {"sampling": "local", "sigma": sigma, "improve": improve}
+            sampling = Sampling("local", sigma=sigma, improve=improve)
             fitters = [
-                MultiModelFitter(model, threshold, random_state=seed, **settings).fit(x) for seed in range(n_runs)
+                MultiModelFitter(model, threshold, sampling=sampling, random_state=seed).fit(x)
+                for seed in range(n_runs)
             ]
             counts = sorted({len(fitter.params_) for fitter in fitters})
             recall = np.mean([recall_precision(truth, fitter.membership_)[0] for fitter in fitters])

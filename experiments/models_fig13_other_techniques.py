@@ -11,6 +11,7 @@ import numpy as np
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import FITTERS
 from biconsensus.datasets import load_jlinkage
+from biconsensus.fitting import Sampling
 from biconsensus.metrics import misclassification_error, recall_precision
 from biconsensus.models import get_model
 from biconsensus.plots import models
@@ -91,7 +92,7 @@ def ours(name: str, n_runs: int, shown: dict[str, Any]) -> list[object]:
     for seed in range(n_runs):
         started = time.perf_counter()
         fitter = MultiModelFitter(
-            model, DELTA, n_samples=n_samples, sampling="local", sigma=SIGMA, random_state=seed
+            model, DELTA, n_samples=n_samples, sampling=Sampling("local", sigma=SIGMA), random_state=seed
         ).fit(x)
         seconds.append(time.perf_counter() - started)
         recalls.append(recall_precision(truth, fitter.membership_)[0])

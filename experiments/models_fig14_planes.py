@@ -12,6 +12,7 @@ from scipy.spatial import ConvexHull
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
 from biconsensus.datasets import load_jlinkage
+from biconsensus.fitting import Sampling
 from experiments.common import Section, Table, save
 
 VIEWS = [(20, -60), (80, -90), (5, 20)]
@@ -49,7 +50,7 @@ def compare(x: Any, threshold: float, n_samples: int) -> tuple[list[object], Mul
     sigma = 0.1 * float(np.linalg.norm(np.ptp(x, axis=0)))
     started = time.perf_counter()
     fitter = MultiModelFitter(
-        "plane", threshold, n_samples=n_samples, sampling="local", sigma=sigma, random_state=0
+        "plane", threshold, n_samples=n_samples, sampling=Sampling("local", sigma=sigma), random_state=0
     ).fit(x)
     seconds = time.perf_counter() - started
     rival = j_linkage(x, "plane", threshold, n_samples=n_samples, sigma=sigma, min_elements=20, random_state=0)

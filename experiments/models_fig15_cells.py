@@ -11,6 +11,7 @@ import numpy as np
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import j_linkage
 from biconsensus.datasets import load_cells
+from biconsensus.fitting import Nfa, Sampling
 from biconsensus.models import EllipseFromSegments
 from biconsensus.plots import color_of
 from biconsensus.sources._images import line_segments
@@ -80,13 +81,9 @@ def fit(name: str, x: Any, epsilon: float, quick: bool) -> tuple[MultiModelFitte
         model_of(name),
         setting["threshold"],
         n_samples=500 if quick else 5000,
-        sampling="local",
-        sigma=setting["distance"] / 2,
-        mean_distance=setting["distance"],
-        hits="paper",
-        n_background=256,
+        sampling=Sampling("local", sigma=setting["distance"] / 2, mean_distance=setting["distance"], max_rounds=4),
+        test=Nfa(hits="paper", n_background=256),
         epsilon=epsilon,
-        max_rounds=4,
         random_state=0,
     ).fit(x)
     return fitter, time.perf_counter() - started

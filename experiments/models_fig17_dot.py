@@ -10,6 +10,7 @@ import numpy as np
 
 from biconsensus import MultiModelFitter
 from biconsensus.errors import NoConsensusWarning
+from biconsensus.fitting import Nfa
 from biconsensus.models import get_model
 from biconsensus.plots import models
 from experiments.common import Section, Table, save
@@ -36,7 +37,8 @@ def fit(x: Any, dispersion: float | None, seed: int) -> MultiModelFitter:
     """Lines, with or without the dispersion test; none is an answer too."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoConsensusWarning)
-        return MultiModelFitter("line", DELTA, dispersion=dispersion, n_samples=2000, random_state=seed).fit(x)
+        test = Nfa(density="uniform", dispersion=dispersion or 0.0)
+        return MultiModelFitter("line", DELTA, test=test, n_samples=2000, random_state=seed).fit(x)
 
 
 def run(out: Path, quick: bool) -> Section:

@@ -66,9 +66,9 @@ def best(X: FloatArray) -> str:
     found = []
     for option in options_of(path):
         n_borders = len(option.point) - 1
-        gained = evidence.of_grouping(option.point.labels[pool.inverse]) + evidence.toll
+        gained = evidence.of_grouping(path.labels(option.point)[pool.inverse]) + evidence.toll
         depth = gained / n_borders + level
-        backers = float((np.maximum(agreement_with(path, option.point.labels), 0.0) ** BACKER).sum())
+        backers = float((np.maximum(agreement_with(path, option.point.row_labels), 0.0) ** BACKER).sum())
         found.append((depth, backers, n_borders + 1))
     depth, backers, n_groups = max(found)
     return f"dimension {dimension:.2f} level {level:.2f} depth {depth:.2f} of {n_groups} groups, backers {backers:.1f}"

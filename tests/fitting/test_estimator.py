@@ -182,7 +182,9 @@ def test_paper_mode_takes_the_rows_of_its_biclusters() -> None:
 
 def test_literal_exclusion_rejects_lines_that_cross_many(data: Path) -> None:
     x, _ = load_jlinkage("C")
-    literal = MultiModelFitter("line", 0.03, n_samples=5000, test=Nfa.paper(), sampling=Sampling("local", 0.5), random_state=0).fit(x)
+    literal = MultiModelFitter(
+        "line", 0.03, n_samples=5000, test=Nfa.paper(), sampling=Sampling("local", 0.5), random_state=0
+    ).fit(x)
     assert len(literal.params_) <= 4
 
 
@@ -321,7 +323,9 @@ def test_large_data_is_searched_on_a_subset_and_verified_on_all() -> None:
     x = rng.uniform(-1, 1, (40_000, 3))
     x[:6000, 2] = 0.3 * x[:6000, 0] + rng.normal(0, 0.004, 6000)
     x[6000:12_000, 1] = -0.2 + rng.normal(0, 0.004, 6000)
-    fitter = MultiModelFitter("plane", 0.012, n_samples=3000, sampling=Sampling(max_elements=1500), random_state=0).fit(x)
+    fitter = MultiModelFitter("plane", 0.012, n_samples=3000, sampling=Sampling(max_elements=1500), random_state=0).fit(
+        x
+    )
     normals = np.abs(fitter.params_[:, :3] / np.linalg.norm(fitter.params_[:, :3], axis=1, keepdims=True))
     assert len(normals) == 2
     wanted = np.array([[0.3, 0, -1], [0, 1, 0]]) / np.array([[np.sqrt(1.09)], [1]])

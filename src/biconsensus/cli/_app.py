@@ -123,7 +123,7 @@ def cluster(
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
 def communities(
-    graph: Annotated[Path, typer.Argument(help="Network: GML, GraphML, Pajek (.net), or an edge list.")],
+    graph: Annotated[Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")],
     algorithm: opt.Algorithm = None,
     runs: opt.Runs = 10,
     quorum: opt.Quorum = None,
@@ -158,11 +158,13 @@ def fit(
         Path,
         typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
     ],
-    model: opt.Model = "line",
+    model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
     threshold: opt.Threshold = None,
-    samples: opt.Samples = 5000,
+    samples: opt.Samples = "auto",
+    sampling: opt.SampleLaw = None,
+    sigma: opt.SampleScale = None,
     epsilon: opt.Epsilon = 1.0,
-    label_width: opt.LabelWidth = 1.0,
+    label_width: opt.LabelWidth = None,
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -179,12 +181,14 @@ def fit(
 ) -> None:
     """Fit an unknown number of models among outliers, with a bound on false alarms."""
     from biconsensus.cli._fronts import run_fit
+    from biconsensus.fitting import Sampling
 
     output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape)
     settings = {
-        "model": model,
+        "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
-        "n_samples": samples,
+        "n_samples": opt.count_or_auto(samples, "--samples"),
+        "sampling": Sampling(law=sampling, sigma=sigma),
         "epsilon": epsilon,
         "label_width": label_width,
         "random_state": seed,

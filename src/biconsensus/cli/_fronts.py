@@ -57,16 +57,18 @@ def run_communities(
     settings: dict[str, Any],
 ) -> None:
     """Consensus communities of a network."""
-    from biconsensus import ConsensusCommunities
-    from biconsensus.graphs._read import read_graph
+    from biconsensus import ConsensusCommunities, Runs, Search
+    from biconsensus.graphs import read_graph
 
+    how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
+    search = Search(**settings).checked()
     graph = read_graph(path)
     estimator = ConsensusCommunities(
-        algorithms=algorithms or "default",
-        n_runs=runs,
-        checkpoint=resume,
-        progress=False if output.quiet else None,
-        **settings,
+        algorithms or "default",
+        runs,
+        search=search,
+        runs=Runs(checkpoint=resume, progress=False if output.quiet else None),
+        **how,
     )
     with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True):
         estimator.fit(graph)
@@ -76,17 +78,13 @@ def run_communities(
 
 
 def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
-    """True groups from an attribute of the nodes of a GML or GraphML file."""
+    """True groups from an attribute of the nodes of a GML, GraphML or GEXF file."""
     import numpy as np
 
-    from biconsensus.errors import FileFormatError, UnknownNameError
+    from biconsensus.errors import UnknownNameError
+    from biconsensus.graphs._files import node_attributes
 
-    readers = {".gml": "read_gml", ".graphml": "read_graphml"}
-    if path.suffix.lower() not in readers:
-        raise FileFormatError(f"{path}: only GML and GraphML files have node attributes for --truth.")
-    import networkx as nx
-
-    nodes = dict(getattr(nx, readers[path.suffix.lower()])(path).nodes(data=True))
+    nodes = node_attributes(path)
     values = [nodes.get(name, {}).get(attribute) for name in names]
     if all(value is None for value in values):
         raise UnknownNameError.of("node attribute", attribute, {key for node in nodes.values() for key in node})
@@ -101,27 +99,56 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
 
     X, true, ids = point_table(path, reading, COORDINATES, output)
     fitter = MultiModelFitter(**settings)
-    with output.working(f"fitting models of kind {settings['model']} to {X.shape[0]:,} elements"):
+    several = isinstance(settings["model"], list)
+    kind = ", ".join(settings["model"]) if several else settings["model"]
+    with output.working(f"fitting models of kind {kind} to {X.shape[0]:,} elements"):
         fitter.fit(X)
     widths = fitter.thresholds_
-    drawn = FittedModels(
-        get_model(settings["model"]), fitter.params_, float(widths.max()) if len(widths) else 1.0, fitter.labels_
-    )
+    width = float(widths.max()) if len(widths) else 1.0
     page = {
-        "title": f"Models of kind {settings['model']} in {called(path)}",
+        "title": f"Models of kind {kind} in {called(path)}",
         "X": X,
-        "models": drawn,
-        "extra": {"log10 NFA": fitter.nfa_.tolist(), "Parameters": parameters(fitter.params_)},
+        "models": None if several else FittedModels(get_model(kind), fitter.params_, width, fitter.labels_),
+        "extra": {
+            "Family": fitter.families_,
+            "log10 NFA": fitter.nfa_.tolist(),
+            "Parameters": parameters(fitter.params_),
+        },
     }
+    if not (output.quiet or output.as_json):
+        show_models(fitter)
     output.finish(
         named(fitter.consensus_, ids),
         truth=true,
         page=page,
-        columns={"model": fitter.labels_},
-        models=fitter.params_.tolist(),
+        columns={"model": fitter.labels_, "log10_nfa": nfa_of_elements(fitter)},
+        families=fitter.families_,
+        models=[params.tolist() for params in fitter.params_],
         log10_nfa=fitter.nfa_.tolist(),
         thresholds=widths.tolist(),
     )
+
+
+def nfa_of_elements(fitter: Any) -> Any:
+    """Number of false alarms of the model of each element; NaN for outliers."""
+    import numpy as np
+
+    return np.append(fitter.nfa_, np.nan)[fitter.labels_]
+
+
+def show_models(fitter: Any) -> None:
+    """Print the models, one a row: family, elements, number of false alarms, parameters."""
+    import numpy as np
+    from rich.console import Console
+    from rich.table import Table
+
+    if not len(fitter.params_):
+        return
+    table = Table("model", "family", "elements", "log10 NFA", "parameters", box=None)
+    rows = zip(fitter.families_, fitter.nfa_, parameters(fitter.params_))
+    for index, (family, nfa, text) in enumerate(rows):
+        table.add_row(str(index), family, str(int(np.sum(fitter.labels_ == index))), f"{nfa:.1f}", text)
+    Console().print(table)
 
 
 def parameters(params: Any) -> list[str]:

@@ -139,15 +139,31 @@ Algorithm = Annotated[
     ),
 ]
 Runs = Annotated[int, typer.Option("--runs", min=1, help="Runs of each algorithm, with different seeds.")]
-Model = Annotated[str, typer.Option("--model", "-m", help="See `biconsensus models`.", autocompletion=_complete_models)]
+Models = Annotated[
+    list[str],
+    typer.Option(
+        "--model",
+        "-m",
+        help="Kind of model, see `biconsensus models`; several compete for the elements.",
+        autocompletion=_complete_models,
+    ),
+]
 Threshold = Annotated[
     str | None,
     typer.Option("--threshold", "-t", help="Largest distance of an inlier, in the units of the data; or 'auto'."),
 ]
-Samples = Annotated[int, typer.Option("--samples", min=1, help="Random minimal samples.")]
+Samples = Annotated[str, typer.Option("--samples", help="Random minimal samples: a number, or 'auto'.")]
+SampleLaw = Annotated[
+    str | None,
+    typer.Option(
+        "--sampling", help="How samples are drawn: uniform, local or exhaustive; by default as the model says."
+    ),
+]
+SampleScale = Annotated[float | None, typer.Option("--sigma", help="Scale of local samples, in the units of the data.")]
 Epsilon = Annotated[float, typer.Option("--epsilon", help="False models tolerated, on average, in pure noise.")]
 LabelWidth = Annotated[
-    float, typer.Option("--label-width", help="Reach of the labels of a model, in thresholds; above 1 labels more.")
+    float | None,
+    typer.Option("--label-width", help="Reach of the labels of a model, in thresholds; by default each has its own."),
 ]
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tables and the reports.")]
 
@@ -160,6 +176,15 @@ def number_or_auto(text: str | None, what: str) -> str | float | None:
         return float(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is neither {what} nor 'auto'.") from None
+
+
+def count_or_auto(text: str, option: str) -> str | int:
+    """A whole number, 1 or larger, or "auto"."""
+    if text == "auto":
+        return text
+    if not (text.isdigit() and int(text) > 0):
+        raise typer.BadParameter(f"{option} must be a whole number, 1 or larger, or 'auto'; received {text!r}.")
+    return int(text)
 
 
 def reading(

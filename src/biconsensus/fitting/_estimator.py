@@ -99,8 +99,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Number of false alarms: ``NFA = N_tests * P(Binomial(m - b, p) >= k - b)``, with the b sampled elements left out. The
-    chance p of a hit is measured on background points that follow the local density of the data.
+    Number of false alarms: ``NFA = N_tests * P(Binomial(m - b, p) >= k - b)``, with the b sampled elements left out.
+    The chance p of a hit is measured on background points that follow the local density of the data.
 
     Examples
     --------

@@ -11,14 +11,14 @@ from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose
 from biconsensus.fitting._paper import confirm_as_paper
 from biconsensus.fitting._refit import sharpen
 from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings
-from biconsensus.fitting._structures import Structures, nearest_of, polished, residuals_of
+from biconsensus.fitting._structures import Structures, polished, residuals_of
 from biconsensus.fitting._threshold import N_SCALES, scale_of
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.significance._background import Background
 from biconsensus.significance._models import NfaTest, log_binomial_tail, log_tests
 from biconsensus.sources._sampling import samples_needed
 
-_FEWEST = 2000
+_FEWEST = 5000
 """Fewest hypotheses of a round, unless the user wants fewer."""
 _PILOT = 256
 """Hypotheses that are drawn to learn about the data."""
@@ -84,6 +84,8 @@ class ModelSearch:
         if len(self.found) < 2:
             return None
         for t, one in enumerate(self.found):
+            if structures.bands[t] <= structures.thresholds[t]:
+                continue  # no ring around the others that could have made it
             others = np.delete(structures.residuals <= structures.bands, t, axis=1).any(1)
             chance = self._chance
             beside = np.zeros(len(chance.points), bool)
@@ -287,6 +289,3 @@ def _together(parts: list[Screened], data: FloatArray, family: Family) -> Screen
     joined = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
     matrix = csc_array(hstack([one.matrix for one in parts], format="csc"))
     return Screened(matrix=matrix, n_tested=sum(one.n_tested for one in parts), **joined)
-
-
-__all__ = ["ModelSearch", "nearest_of"]

@@ -23,7 +23,7 @@ FRACTIONS = np.array([0.3, 0.55, 1.0])
 VOTE = 0.55
 """Hypotheses vote up to this fraction of the threshold: nearer to each other than that, models merge."""
 _LOCALITY = 0.2
-"""Scale of local samples over the diagonal of the data, for models that do not say (0.5 in a box of side 2: the paper)."""
+"""Scale of local samples over the diagonal of the data, for models that do not say: 0.5 in a box of side 2 (paper)."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class Nfa:
     screen_epsilon: float = 10.0
     """False alarms tolerated among the hypotheses that go into the bi-clustering: relaxed."""
     dispersion: float | None = None
-    """A model must stay meaningful without its densest spot, a ball of this many thresholds; None: as the family says, 0:
-    not asked."""
+    """Radius, in thresholds, of the densest spot without which a model must be more than chance; None: as the family
+    says, 0: not asked."""
     lengths: bool = False
     """Whether elements are segments (x1, y1, x2, y2) that count with their lengths."""
     n_background: int | None = None

@@ -67,7 +67,7 @@ class FundamentalModel:
         t1, t2 = hartley(samples[..., :2]), hartley(samples[..., 2:])
         first, second = transform(t1, samples[..., :2]), transform(t2, samples[..., 2:])
         rows = (second[..., :, None] * first[..., None, :]).reshape(len(samples), 8, 9)
-        # the last column of Q is at right angles to all eight rows; a singular value decomposition takes five times as long
+        # the last column of Q is at right angles to all eight rows; singular values take five times as long
         basis, triangle = np.linalg.qr(np.swapaxes(np.where(np.isfinite(rows), rows, 0.0), 1, 2), mode="complete")
         solved = basis[:, :, -1].reshape(-1, 3, 3)
         size = np.abs(np.einsum("kii->ki", triangle[:, :8]))
