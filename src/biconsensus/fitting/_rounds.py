@@ -84,6 +84,8 @@ class ModelSearch:
         if len(self.found) < 2:
             return None
         for t, one in enumerate(self.found):
+            if structures.bands[t] <= structures.thresholds[t]:
+                continue  # no ring around the others that could have made it
             others = np.delete(structures.residuals <= structures.bands, t, axis=1).any(1)
             chance = self._chance
             beside = np.zeros(len(chance.points), bool)
