@@ -641,3 +641,44 @@ def test_93_columns_that_are_not_there_are_named(cli: Any, labels_csv: Path) -> 
     for option in ("--columns", "--drop"):
         code, _, said = cli("merge", labels_csv, option, "rum1")
         assert (code, "unknown column 'rum1'. Did you mean 'run1'?" in said) == (2, True)
+
+
+# -- networks -------------------------------------------------------------------------------------------------------
+def test_50_the_first_line_of_an_edge_list_may_name_its_columns(cli: Any) -> None:
+    from biconsensus.graphs import read_graph
+
+    edges = "".join(f"{a},{b}\n" for a in range(6) for b in range(a))
+    for name in ("source,target", "Source,Target", "from,to"):
+        Path("net.csv").write_text(f"{name}\n{edges}")
+        assert read_graph("net.csv").n_nodes == 6
+
+
+def test_66_blank_lines_of_a_gml_file_cost_linear_time(tmp_path: Path) -> None:
+    from biconsensus.graphs import read_graph
+
+    path = tmp_path / "net.gml"
+    nodes = 'node [ id 0 label "a" ]\nnode [ id 1 label "b" ]\nedge [ source 0 target 1 ]\n]\n'
+    path.write_text("graph [\n" + "\n" * 200_000 + nodes)
+    started = time.process_time()
+    assert read_graph(path).n_nodes == 2
+    assert time.process_time() - started < 5  # 0.1.0 takes minutes
+
+
+def test_83_duplicate_edges_of_a_gml_file_leave_the_truth_readable(cli: Any) -> None:
+    nodes = "".join(f'node [ id {k} label "n{k}" club "{k // 6}" ]\n' for k in range(12))
+    pairs = [(a, b) for part in (range(6), range(6, 12)) for a in part for b in part if a < b] + [(0, 6)]
+    edges = "".join(f"edge [ source {a} target {b} ]\n" for a, b in [*pairs, *pairs[:5]])
+    Path("net.gml").write_text(f"graph [\n{nodes}{edges}]\n")
+    code, out, said = cli("communities", "net.gml", "-a", "louvain", "--runs", 5, "--truth", "club", "--json")
+    assert code == 0, said
+    assert json.loads(out)["scores"]["ari"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["complete_graph", "star_graph"])
+@pytest.mark.parametrize("size", [3, 8])
+def test_84_networks_that_are_one_community(kind: str, size: int) -> None:
+    import networkx as nx
+
+    graph = getattr(nx, kind)(size)
+    labels = bc.ConsensusCommunities(["louvain"], n_runs=5, random_state=0).fit(graph).labels_
+    assert labels.tolist() == [0] * graph.number_of_nodes()

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, hstack
 
 from biconsensus.errors import InputError
 from biconsensus.pool._build import Provenance
-from biconsensus.pool._pool import TRIVIAL_SHARE, Pool
+from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
@@ -47,12 +47,6 @@ def pool_of(results: Sequence[SourceResult], weights: Any, ids: Any) -> Pool:
         return Pool.from_labels([np.full(size, -1)], ids=ids)
     pool = without_trivial(reduce(add, parts))
     return pool if isinstance(weights, np.ndarray) or weights is None else weighed(pool, weights)
-
-
-def without_trivial(pool: Pool) -> Pool:
-    """The pool without candidates that hold nearly everything, unless there are no others."""
-    trivial = (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) | (pool.sizes == 0)
-    return pool if trivial.all() else pool.clean()
 
 
 def weighed(pool: Pool, weights: Any) -> Pool:

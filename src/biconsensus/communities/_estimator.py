@@ -21,6 +21,7 @@ from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
+from biconsensus.pool._pool import without_trivial
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
 
@@ -201,7 +202,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         self.results_ = self._run(sources, [view.graph for view in views], seeds[: len(sources)], "first")
         pool = pool_of(self.results_, seen, graph.names, rule)
         if search.quorum == "auto" and not search.overlap and not chunks:
-            weighed = weighed_by_pool(graph, pool.clean())
+            weighed = weighed_by_pool(graph, without_trivial(pool))
             self.results_ += self._run(again, [weighed], seeds[len(sources) : -1], "second")
             whole = View(graph, np.arange(graph.n_nodes))
             seen += [whole] * len(again)
@@ -209,7 +210,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             self.results_ += refined
             seen += [whole] * len(refined)
             pool = pool_of(self.results_, seen, graph.names, rule)
-        clean = pool.clean()
+        clean = without_trivial(pool)
         self.pool_ = clean if clean.rows.nnz else pool
         self.consensus_ = solve(self.pool_, search if rule is None else replace(search, weights=None), evidence)
         self.labels_ = self.consensus_.labels

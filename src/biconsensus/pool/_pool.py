@@ -249,3 +249,9 @@ class Pool:
         array([1., 1.])
         """
         return combine.join(self, together)
+
+
+def without_trivial(pool: Pool) -> Pool:
+    """The pool without candidates that hold nearly everything, unless there are no others."""
+    trivial = (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) | (pool.sizes == 0)
+    return pool if trivial.all() else pool.clean()
