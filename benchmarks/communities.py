@@ -25,12 +25,12 @@ from sklearn.metrics import normalized_mutual_info_score as nmi
 
 import biconsensus as bc
 from biconsensus.baselines import get_baseline
-from biconsensus.communities._estimator import SEARCH
-from biconsensus.communities._search import agree
+from biconsensus.find import solve
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._graph import Graph
 from biconsensus.graphs._lfr import lfr_network
 from biconsensus.metrics import noise_as_singletons
+from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources.networks import get_algorithm
 from biconsensus.sources.networks._walktrap import as_igraph, igraph_seed
 
@@ -115,7 +115,7 @@ def _compare(network: nx.Graph, graph: Graph, truth: np.ndarray) -> dict[str, tu
     """ARI and number of communities of everybody on one graph."""
     model = bc.ConsensusCommunities(POOL, n_runs=10, random_state=0).fit(graph)
     base = [r.labels for r in model.results_ if "second" not in r.name]
-    first = bc.ConsensusCommunities(_replay(base), n_runs=len(base), second_round=False, random_state=0).fit(graph)
+    first = bc.ConsensusCommunities(_replay(base), n_runs=len(base), quorum=0.5, random_state=0).fit(graph)
     nearest = replace(model.consensus_, settings={**model.consensus_.settings, "unassigned": "nearest"}).labels
     louvain = bc.Pool.from_labels([get_algorithm("louvain")(graph, seed) for seed in range(20)])
     singles = [ari(truth, labels) for labels in base]
@@ -173,7 +173,7 @@ def stability(n_graphs: int) -> list[str]:
 def _agreement(mixing: float, seed: int) -> tuple[float, float, float, float]:
     """NMI and AMI between single runs of two pools, and between the two consensus answers."""
     _, graph, _ = lfr(mixing, seed)
-    a, b = (bc.ConsensusCommunities("louvain", 10, unassigned="nearest", random_state=s).fit(graph) for s in (1, 2))
+    a, b = (bc.ConsensusCommunities("louvain", 10, random_state=s).fit(graph) for s in (1, 2))
     pairs = [(x.labels, y.labels) for x, y in zip(a.results_[:10], b.results_[:10])]
     singles = [float(np.mean([score(x, y) for x, y in pairs])) for score in (nmi, ami)]
     return singles[0], nmi(a.labels_, b.labels_), singles[1], ami(a.labels_, b.labels_)
@@ -192,19 +192,19 @@ def scale(n_graphs: int) -> list[str]:
         "ARI",
     ]
     rows = [_scale_row(n) for n in (25_000, 50_000, 100_000)]
-    said = "`biconsensus.graphs.lfr_network` (mixing 0.3), ten Louvain runs and ten block models, two processes."
+    said = "`biconsensus.graphs.lfr_network` (mixing 0.3), ten Louvain runs and the second round, two processes."
     return [said, "", f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows]
 
 
 def _scale_row(n_nodes: int) -> str:
     """Time and memory of one size; memory is that of the main process and never falls."""
     graph, truth = lfr_network(n_nodes, 0.3, 21.2, max_degree=100, communities=(30, 300), random_state=0)
-    model = bc.ConsensusCommunities("louvain", 10, second_round=10, random_state=0, n_jobs=2)
+    model = bc.ConsensusCommunities("louvain", 10, random_state=0, n_jobs=2)
     start = time.perf_counter()
     model.fit(graph)
     total = time.perf_counter() - start
     start, used = time.perf_counter(), time.process_time()
-    agree(graph, model.pool_, together=None, **{name: getattr(model, name) for name in SEARCH})
+    solve(model.pool_, bc.Search(min_elements=3), LinkEvidence(graph.adjacency))
     step, used = time.perf_counter() - start, time.process_time() - used
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     singles = [ari(truth, r.labels) for r in model.results_[:10]]

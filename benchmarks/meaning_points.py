@@ -71,7 +71,7 @@ INTRODUCTION = (
     "Made by `make bench ONLY=meaning`. ARI, in brackets the number of groups; the number is never given except where "
     f"a column says so. Sets of more than {MOST_POINTS} points are represented by {MOST_POINTS} of them. Where a set "
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
-    "method leaves out count with the cluster of their nearest neighbour. Constants were chosen on `fcps`, `other`, and "
+    "method leaves out count with the cluster of their nearest neighbour. Constants were chosen on `fcps`, `other` and "
     "simulated mixtures other than those below."
 )
 TITLES = {

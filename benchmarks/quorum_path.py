@@ -50,7 +50,9 @@ def main() -> None:
         quorums = [float(point.quorum) for point in path.points]
         top, bottom = axes[:, column]
         top.step(quorums, [len(point) for point in path.points], where="mid", color="C0")
-        bottom.plot(quorums, [ari(truth, point.labels[pool.inverse]) for point in path.points], "o-", ms=3, color="C1")
+        bottom.plot(
+            quorums, [ari(truth, path.labels(point)[pool.inverse]) for point in path.points], "o-", ms=3, color="C1"
+        )
         scores = np.array([path.score(point) for point in path.points])
         bottom.plot(quorums, (scores - scores.min()) / np.ptp(scores), "--", color="0.5")
         for panel in (top, bottom):

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
+from benchmarks.scale_realistic import realistic_table
 from benchmarks.scale_solver import dask_table, solver_table
 from biconsensus._memory import available_memory
 
@@ -44,7 +45,7 @@ def main() -> None:
     """Run everything and write the page."""
     with tempfile.TemporaryDirectory() as folder:
         results = compare(Path(folder))
-        parts = [size_table(results), targets_table(results)]
+        parts = [size_table(results), realistic_table(MODE), targets_table(results)]
         parts += [solver_table(PAGE.with_name("scale-solver.png"), MODE), dask_table(Path(folder), MODE)]
     plot(results, PAGE.with_name("scale.png"))
     head = (

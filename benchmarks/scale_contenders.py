@@ -63,8 +63,9 @@ def membership(table: np.ndarray) -> Any:
     from scipy.sparse import csr_matrix
 
     m, c = table.shape
-    columns = (table + np.arange(c, dtype=np.int32) * N_GROUPS).ravel()
-    return csr_matrix((np.ones(m * c), columns, np.arange(0, m * c + 1, c)), shape=(m, c * N_GROUPS))
+    width = int(table.max()) + 1
+    columns = (table + np.arange(c, dtype=np.int32) * width).ravel()
+    return csr_matrix((np.ones(m * c), columns, np.arange(0, m * c + 1, c)), shape=(m, c * width))
 
 
 def louvain(table: np.ndarray) -> np.ndarray:

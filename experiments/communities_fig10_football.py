@@ -82,7 +82,12 @@ def run(out: Path, quick: bool) -> Section:
 def _fit(graph: object, together: object) -> bc.ConsensusCommunities:
     """The five base results and their consensus."""
     model = bc.ConsensusCommunities(
-        ALGORITHMS, n_runs=1, min_candidates=2, unassigned="leave", together=together, random_state=0
+        ALGORITHMS,
+        n_runs=1,
+        quorum=0.5,
+        unassigned="leave",
+        search=bc.Search(method="joint", min_candidates=2, together=together),  # type: ignore[arg-type]
+        random_state=0,
     )
     return model.fit(graph)
 

@@ -21,7 +21,7 @@ def run(out: Path, quick: bool) -> Section:
     school = load_facebook100("Duke14", year=2006)
     graph = from_matrix(school.adjacency)
     modalities = {"gender": _by_gender(graph, school.info), "study field": _by_field(graph, school.info)}
-    paper = {"min_candidates": 2, "unassigned": "leave", "second_round": False}
+    paper = {"quorum": 0.5, "unassigned": "leave", "search": bc.Search(method="joint", min_candidates=2)}
     model = bc.ConsensusCommunities("louvain", n_runs=1, random_state=0, **paper).fit_many(modalities.values())
     ten = bc.ConsensusCommunities("louvain", n_runs=2 if quick else 10, random_state=0).fit_many(modalities.values())
     base = {name: r.labels for name, r in zip(modalities, model.results_)}

@@ -75,7 +75,11 @@ def _fit(kind: Kind, seed: int) -> tuple[bc.ConsensusCommunities, np.ndarray]:
     k = len(np.unique(truth))
     algorithms = ["louvain", "infomap", ("spectral", {"n_communities": [k, k - 1, k + 1, k + 2]})]
     model = bc.ConsensusCommunities(
-        algorithms, n_runs=1, weights="modularity", min_candidates=2, unassigned="nearest", random_state=seed
+        algorithms,
+        n_runs=1,
+        quorum=0.5,
+        search=bc.Search(method="joint", weights="modularity", min_candidates=2),
+        random_state=seed,
     ).fit(graph)
     return model, truth
 

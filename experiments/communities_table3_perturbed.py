@@ -62,7 +62,7 @@ TEXT = (
     "Algorithm 1 at quorum 1/2, left-overs left, each a community of one in the NMI (the paper calls such nodes "
     "singletons); as one group in the last column. "
     "Joint: all groups at once at quorum 0.3 on the cleaned pool, left-overs to the nearest group. Ours: "
-    '`ConsensusCommunities("infomap", n_runs=1, unassigned="nearest").fit_many(copies)`, the rest by default, so '
+    '`ConsensusCommunities("infomap", n_runs=1).fit_many(copies)`, the rest by default, so '
     "at quorum 1/2 and with a second round on the sum of the copies. EAC is evidence accumulation, average linkage, "
     "told the number of communities."
 )
@@ -85,7 +85,7 @@ def _fit(graph: Graph, share: float, trial: int) -> tuple[bc.ConsensusCommunitie
     """Ten perturbed copies and the consensus of one Infomap run on each, everything else by default."""
     rng = np.random.default_rng([trial, round(100 * share)])
     copies = [perturbed(graph, share, rng) for _ in range(COPIES)]
-    model = bc.ConsensusCommunities("infomap", n_runs=1, unassigned="nearest", random_state=trial)
+    model = bc.ConsensusCommunities("infomap", n_runs=1, random_state=trial)
     return model.fit_many(copies), copies
 
 

@@ -1,7 +1,7 @@
 """Agreement of label tables: family-wise error on permuted pools, and planted groups that are kept.
 
-``python -m benchmarks.tuning.agreement [number of pools]`` prints the two tables. In a permuted pool every point of the
-quorum path and every source is a grouping that could have been returned; one significant group in any is an error.
+``python -m benchmarks.tuning.agreement [number of pools]`` prints the two tables. In a permuted pool points along the
+quorum path and every source are groupings that could have been returned; one significant group in any is an error.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 import biconsensus as bc
 from biconsensus.errors import BiconsensusWarning
 from biconsensus.quorum import QuorumPath
+from biconsensus.quorum._path import QUORUMS
 from biconsensus.significance._agreement import LEVEL, AgreementEvidence
 
 KINDS = {
-    "60 elements, 6 sources": (60, 4, 6),
+    "40 elements, 5 sources": (40, 3, 5),
+    "80 elements, 6 sources": (80, 4, 6),
     "150 elements, 10 sources": (150, 5, 10),
-    "300 elements, 20 sources": (300, 8, 20),
 }
 """Elements, planted groups, sources."""
 NOISE = (0.0, 0.2, 0.4, 0.5, 0.6)
@@ -43,7 +44,7 @@ def false_alarm(table: NDArray[Any]) -> bool:
     """Whether any grouping of a pool has a significant group."""
     pool = bc.Pool.from_labels(table)
     evidence = AgreementEvidence(pool)
-    path = QuorumPath.of(pool, min_elements=2, min_candidates=2)
+    path = QuorumPath.of(pool, min_elements=2, min_candidates=2, quorums=QUORUMS[::4])
     groupings = [path.labels(point)[pool.inverse] for point in path.points]
     groupings += [column - column.min() for column in table.T]
     lowest = min((evidence.of_groups(labels).min(initial=0.0) for labels in groupings), default=0.0)

@@ -1,7 +1,7 @@
 """The line that turns the share of `quorum/_confidence.py` into a probability: pools that can be drawn afresh.
 
-``python -m benchmarks.tuning.confidence [--draws N]`` prints, by bins of the share, how often a fresh pool of other base
-results of the same data puts the element in the same group, and the line fitted to it. MF and VS are fitted on; the
+``python -m benchmarks.tuning.confidence [--draws N]`` prints, by bins of the share, how often a fresh pool of other
+base results of the same data puts the element in the same group, and the line fitted to it. MF and VS are fitted on; the
 reliability diagram (`benchmarks/reliability.py`) is drawn from the other sets.
 """
 

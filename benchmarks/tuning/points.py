@@ -21,7 +21,7 @@ from biconsensus.clustering._pool import pool_of
 from biconsensus.protocols import FloatArray
 from biconsensus.quorum._choice import BACKER, agreement_with, options_of
 from biconsensus.quorum._path import QuorumPath
-from biconsensus.significance._points import DEEPEST_NULL, LEVEL_ON_DIRECTION, VISIBLE, PointEvidence
+from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import default_sources
 from biconsensus.sources._running import child_seeds, run_sources
 
@@ -53,7 +53,7 @@ def halves(X: FloatArray) -> float:
     """Depth between the two halves of a cloud along its first axis."""
     evidence = PointEvidence(X)
     labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
-    return evidence.of_grouping(labels) + LEVEL_ON_DIRECTION
+    return evidence.of_grouping(labels) + evidence.toll + evidence.level
 
 
 def best(X: FloatArray) -> str:
@@ -62,13 +62,13 @@ def best(X: FloatArray) -> str:
     pool = pool_of(run_sources(sources, X, child_seeds(0, len(sources)), n_elements=len(X)), None, None)
     path = QuorumPath.of(pool)
     evidence = PointEvidence(X)
-    dimension = evidence.dimension
-    level = float(np.interp(dimension, *DEEPEST_NULL)) if X.shape[1] <= VISIBLE else LEVEL_ON_DIRECTION
+    dimension, level = evidence.dimension, evidence.level
     found = []
     for option in options_of(path):
         n_borders = len(option.point) - 1
-        depth = evidence.of_grouping(option.point.labels[pool.inverse]) / n_borders + level
-        backers = float((np.maximum(agreement_with(path, option.point.labels), 0.0) ** BACKER).sum())
+        gained = evidence.of_grouping(path.labels(option.point)[pool.inverse]) + evidence.toll
+        depth = gained / n_borders + level
+        backers = float((np.maximum(agreement_with(path, option.point.row_labels), 0.0) ** BACKER).sum())
         found.append((depth, backers, n_borders + 1))
     depth, backers, n_groups = max(found)
     return f"dimension {dimension:.2f} level {level:.2f} depth {depth:.2f} of {n_groups} groups, backers {backers:.1f}"

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import biconsensus as bc
-from biconsensus.communities._graph import conductances
+from biconsensus.communities._network import conductances
 from biconsensus.communities._runs import settings_of
 from biconsensus.errors import (
     InputError,
@@ -41,7 +41,8 @@ def test_finds_planted_communities(fitted):
 def test_default_pool_is_permissive_and_of_ten_runs_or_more(fitted, monkeypatch):
     assert len(fitted.results_) >= 10
     assert len({(r.name, *sorted(r.params.items())) for r in fitted.results_}) > 3
-    assert len({r.seed for r in fitted.results_}) == len(fitted.results_)
+    runs = [r for r in fitted.results_ if r.name not in ("refined on the network", "belief propagation")]
+    assert len({r.seed for r in runs}) == len(runs)
     for package in ("igraph", "leidenalg", "infomap"):
         monkeypatch.setitem(sys.modules, package, None)
     again = bc.ConsensusCommunities(random_state=0).fit(planted())
@@ -56,7 +57,7 @@ def test_missing_package_is_named_before_anything_runs(monkeypatch):
 
 def test_answer_does_not_depend_on_n_jobs_or_the_form_of_the_graph():
     one = bc.ConsensusCommunities("louvain", 4, random_state=0).fit(planted())
-    two = bc.ConsensusCommunities("louvain", 4, random_state=0, n_jobs=2, second_round=False)
+    two = bc.ConsensusCommunities("louvain", 4, random_state=0, n_jobs=2)
     two.fit(nx.to_scipy_sparse_array(planted()))
     for a, b in zip(one.results_[:4], two.results_):
         np.testing.assert_array_equal(a.labels, b.labels)
@@ -126,25 +127,26 @@ def test_directed_network_works():
 
 def test_weights_by_modularity_follow_the_formula():
     model = bc.ConsensusCommunities(
-        [("louvain", {"resolution": [1.0, 3.0]})], 1, weights="modularity", min_candidates=1, random_state=0
+        [("louvain", {"resolution": [1.0, 3.0]})], 1, search=bc.Search(weights="modularity"), random_state=0
     ).fit(planted())
     quality = [bc.metrics.modularity(model.graph_.adjacency, r.labels) for r in model.results_]
     expected = np.exp(5 * (np.array(quality) - max(quality)))
     np.testing.assert_allclose(model.pool_.weights, expected[model.pool_.source_of])
-    own = bc.ConsensusCommunities("louvain", 3, weights=lambda graph, labels: labels.max() + 1.0, random_state=0)
+    by_number = bc.Search(weights=lambda graph, labels: labels.max() + 1.0)
+    own = bc.ConsensusCommunities("louvain", 3, search=by_number, random_state=0)
     np.testing.assert_array_equal(own.fit(planted()).pool_.weights, 4.0)
     with pytest.raises(UnknownNameError, match="modularity"):
-        bc.ConsensusCommunities("louvain", weights="heavy").fit(planted())
+        bc.ConsensusCommunities("louvain", search=bc.Search(weights="heavy")).fit(planted())
 
 
 def test_seeds_in_node_names():
     graph = nx.relabel_nodes(planted(), {i: f"n{i}" for i in range(80)})
     free = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
-    tied = bc.ConsensusCommunities("louvain", random_state=0, together=[["n0", "n79"]]).fit(graph)
+    tied = bc.ConsensusCommunities("louvain", random_state=0, search=bc.Search(together=[["n0", "n79"]])).fit(graph)
     assert free.labels_[0] != free.labels_[79]
     assert tied.labels_[0] == tied.labels_[79]
     with pytest.raises(InputError, match="together: 'n80' is no node"):
-        bc.ConsensusCommunities("louvain", together=[["n0", "n80"]]).fit(graph)
+        bc.ConsensusCommunities("louvain", search=bc.Search(together=[["n0", "n80"]])).fit(graph)
 
 
 def test_several_networks_and_nodes_missing_in_some():
@@ -154,7 +156,8 @@ def test_several_networks_and_nodes_missing_in_some():
     model = bc.ConsensusCommunities("louvain", 1, random_state=0).fit_many(copies)
     order = [model.graph_.index[i] for i in range(80)]
     assert adjusted_rand_score(TRUTH, model.labels_[order]) > 0.95
-    assert [r.name for r in model.results_[6:]] == ["block_model, second round"] * 2
+    assert [r.name for r in model.results_[6:8]] == ["block_model, second round"] * 2
+    assert {r.name for r in model.results_[8:]} <= {"refined on the network", "belief propagation"}
     unseen = model.pool_.unseen[model.pool_.inverse].toarray()
     assert set(unseen.sum(axis=0).tolist()) - {0} == {5, 10}
     with pytest.raises(InputError, match="graphs: received none"):
@@ -173,7 +176,7 @@ def test_overlapping_communities():
     cliques = [range(8), range(6, 14), range(12, 20)]
     graph = nx.compose_all([nx.complete_graph(c) for c in cliques])
     model = bc.ConsensusCommunities(
-        ["link_communities", ("clique_percolation", {"k": [4, 5, 6]})], overlap=True, random_state=0
+        ["link_communities", ("clique_percolation", {"k": [4, 5, 6]})], search=bc.Search(overlap=True), random_state=0
     ).fit(graph)
     assert sorted(map(sorted, model.communities_)) == [list(c) for c in cliques]
     assert model.consensus_.membership.sum(axis=1)[[6, 7, 12, 13]].tolist() == [2, 2, 2, 2]
@@ -200,23 +203,56 @@ def test_left_over_nodes():
         return labels
 
     def fit(unassigned):
-        model = bc.ConsensusCommunities(shaky, 16, unassigned=unassigned, second_round=False, random_state=1)
-        return model.fit(planted())
+        return bc.ConsensusCommunities(shaky, 16, quorum=0.7, unassigned=unassigned, random_state=1).fit(planted())
 
     assert (fit("leave").labels_ == -1).sum() >= 1
-    placed = fit("neighbours")
-    np.testing.assert_array_equal(placed.labels_ == placed.labels_[[1]], TRUTH == 0)
-    assert placed.consensus_.settings["unassigned"] == "neighbours"
-    with pytest.raises(ValueError, match="neighbours"):
+    assert (fit("nearest").labels_ >= 0).all()
+    with pytest.raises(ValueError, match="nearest"):
         fit("somewhere")
 
 
-def test_smallest_community_by_default():
-    graph = nx.compose(nx.complete_graph(range(40)), nx.complete_graph(range(40, 45)))
-    assert len(bc.ConsensusCommunities("louvain", random_state=0).fit(graph).communities_) == 1
-    assert len(bc.ConsensusCommunities("louvain", random_state=0, min_elements=5).fit(graph).communities_) == 2
-    tiny = nx.compose(nx.complete_graph(range(4)), nx.complete_graph(range(4, 8)))
-    assert len(bc.ConsensusCommunities("louvain", random_state=0).fit(tiny).communities_) == 2
+def test_every_node_with_an_edge_has_a_community():
+    graph = planted()
+    graph.add_edges_from([("x", "y"), (0, "pendant")])
+    graph.add_node("alone")
+    model = bc.ConsensusCommunities(random_state=0).fit(graph)
+    names = dict(zip(model.graph_.names, model.labels_))
+    assert names["alone"] == -1
+    assert min(label for name, label in names.items() if name != "alone") >= 0
+    assert names["pendant"] == names[0]
+
+
+@pytest.mark.parametrize("graph", [nx.complete_graph(12), nx.star_graph(9), nx.complete_graph(3)])
+def test_networks_without_parts_are_one_community(graph):
+    model = bc.ConsensusCommunities(random_state=0).fit(graph)
+    assert model.communities_ == [set(graph)]
+    assert model.evidence_ == 0
+
+
+def test_a_random_network_has_no_communities():
+    model = bc.ConsensusCommunities(random_state=0).fit(nx.gnm_random_graph(300, 1500, seed=5))
+    assert len(model.communities_) == 1
+    assert model.consensus_.extraction["origin"] == "no structure"
+
+
+def test_what_was_scored_is_what_is_returned():
+    graph, _ = lfr_network(300, 0.5, 12, communities=(15, 50), random_state=2)
+    model = bc.ConsensusCommunities(random_state=0).fit(graph)
+    assert model.evidence_ == pytest.approx(model.consensus_.extraction["evidence"])
+    assert (model.consensus_.significance <= 0).all()
+
+
+def test_ring_of_small_cliques_is_exact():
+    edges = [(5 * c + a, 5 * c + b) for c in range(30) for a in range(5) for b in range(a)]
+    edges += [(5 * c, 5 * ((c + 1) % 30) + 1) for c in range(30)]
+    model = bc.ConsensusCommunities(random_state=0).fit(edges)
+    assert sorted(map(sorted, model.communities_)) == [list(range(k, k + 5)) for k in range(0, 150, 5)]
+
+
+def test_parameters_of_other_versions_are_pointed_to():
+    with pytest.raises(InputTypeError, match="min_elements"):
+        bc.ConsensusCommunities(min_elements=5)
+    assert len(bc.ConsensusCommunities().get_params(deep=False)) <= 10
 
 
 def test_number_of_communities_on_request():
@@ -253,5 +289,5 @@ def test_checkpoint_is_taken_up_again(tmp_path):
         return TRUTH
 
     for _ in range(2):
-        bc.ConsensusCommunities(counted, 5, random_state=0, checkpoint=tmp_path).fit(planted())
+        bc.ConsensusCommunities(counted, 5, random_state=0, runs=bc.Runs(checkpoint=tmp_path)).fit(planted())
     assert len(calls) == 5

@@ -25,12 +25,9 @@ def test_edges_weighed_by_the_pool_against_the_definition():
         assert weighed[u, v] == pytest.approx(0.05 + 0.95 * share)
 
 
-def test_second_round_helps_where_communities_mix():
-    graph, truth = lfr_network(400, 0.52, 13, max_degree=40, communities=(15, 40), random_state=3)
-    first, both = (
-        bc.ConsensusCommunities("louvain", random_state=0, second_round=second).fit(graph) for second in (False, True)
-    )
-    assert len(first.results_) == 10
-    assert len(both.results_) == 13
-    assert len(bc.ConsensusCommunities("louvain", random_state=0, second_round=6).fit(graph).results_) == 16
-    assert bc.metrics.ari(truth, both.labels_) > bc.metrics.ari(truth, first.labels_)
+def test_second_round_joins_the_pool_where_the_network_decides():
+    graph, _ = lfr_network(300, 0.4, 13, max_degree=40, communities=(15, 40), random_state=3)
+    given = bc.ConsensusCommunities("louvain", random_state=0, quorum=0.5).fit(graph)
+    auto = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
+    assert len(given.results_) == 10
+    assert [r.name for r in auto.results_].count("block_model, second round") == 3

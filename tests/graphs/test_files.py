@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+import time
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse
 
 from biconsensus.errors import FileFormatError, InputError
 from biconsensus.graphs import read_graph
-from biconsensus.graphs._files import read_graph_file
+from biconsensus.graphs._files import node_attributes, read_graph_file
 from tests.helpers.weighted_graph import EXPECTED, weighted
 
 
@@ -36,6 +40,49 @@ def test_gml_with_parallel_edges_and_without_labels(tmp_path):
     assert graph.names == [1, 2]
 
 
+def test_more_forms_give_back_what_was_written(tmp_path):
+    graph = weighted()
+    nx.write_gexf(graph, tmp_path / "g.gexf")
+    nx.write_edgelist(graph, tmp_path / "g.edgelist")
+    scipy.io.mmwrite(tmp_path / "g.mtx", nx.to_scipy_sparse_array(graph))
+    scipy.sparse.save_npz(tmp_path / "g.npz", scipy.sparse.csr_array(nx.to_scipy_sparse_array(graph)))
+    (tmp_path / "g.csv.gz").write_bytes(gzip.compress(b"source,target,weight\na,b,2\nb,c,1\nc,a,0.5\nc,d,3\n"))
+    (tmp_path / "g.tsv").write_text("a\tb\t2\t10:31\nb\tc\t1\t10:32\nc\ta\t0.5\t\nc\td\t3\tlate\n")
+    (tmp_path / "g.graph").write_text("% weighted\n4 4 001\n2 2 3 0.5\n1 2 3 1\n2 1 1 0.5 4 3\n3 3\n")
+    for name in ("g.gexf", "g.edgelist", "g.csv.gz", "g.tsv", "g.mtx", "g.npz", "g.graph"):
+        read = read_graph(tmp_path / name)
+        order = [read.index[key] for key in ("abcd" if "a" in read.index else sorted(read.names))]
+        np.testing.assert_array_equal(read.adjacency.toarray()[np.ix_(order, order)], EXPECTED, err_msg=name)
+
+
+def test_adjacency_list_and_pairs_of_ends(tmp_path):
+    graph = nx.path_graph(6)
+    nx.write_adjlist(graph, tmp_path / "g.adjlist")
+    assert read_graph(tmp_path / "g.adjlist").n_edges == 5
+    assert read_graph(np.array(graph.edges).T).n_edges == 5
+
+
+def test_blank_lines_of_gml_cost_nothing(tmp_path):
+    blank = "\n" * 60_000
+    (tmp_path / "g.gml").write_text(
+        f"graph [{blank}\n node [ id 1 ]{blank}\n node [ id 2 ]\n edge [ source 1 target 2 ]\n]"
+    )
+    start = time.process_time()
+    assert read_graph(tmp_path / "g.gml").n_edges == 1
+    assert time.process_time() - start < 5
+
+
+def test_attributes_of_nodes_beside_parallel_edges(tmp_path):
+    text = 'graph [ node [ id 1 label "a" value 3 ] node [ id 2 label "b" value 4 ]'
+    (tmp_path / "g.gml").write_text(text + " edge [ source 1 target 2 ] edge [ source 1 target 2 ] ]")
+    found = node_attributes(tmp_path / "g.gml")
+    assert {name: values["value"] for name, values in found.items()} == dict(
+        zip(read_graph(tmp_path / "g.gml").names, (3, 4))
+    )
+    with pytest.raises(FileFormatError, match="node attributes"):
+        node_attributes(tmp_path / "g.csv")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "text"),
     [
@@ -46,6 +93,11 @@ def test_gml_with_parallel_edges_and_without_labels(tmp_path):
         ("x.graphml", "<not", "GraphML"),
         ("x.net", "nothing", "Vertices"),
         ("x.xls", "", "unknown suffix"),
+        ("x.mtx", "not a matrix", "Matrix Market"),
+        ("x.npz", "not an archive", "sparse array"),
+        ("x.metis", "2 1", "METIS"),
+        ("x.gexf", "<not", "GEXF"),
+        ("x.csv.gz", "plain text", "unpacked"),
     ],
 )
 def test_broken_files(tmp_path, name, content, text):

@@ -10,6 +10,7 @@ import pytest
 
 import biconsensus as bc
 from biconsensus.errors import FileFormatError
+from biconsensus.pool.io import _arrays as arrays
 from biconsensus.result import _storage as storage
 from tests.helpers.strategies import paper_consensus, quiet_consensus
 
@@ -108,12 +109,12 @@ def archive_of(*entries):
 
 
 def test_sizes_are_checked_before_anything_is_unpacked(monkeypatch):
-    monkeypatch.setattr(storage, "available_memory", lambda: None)
+    monkeypatch.setattr(arrays, "available_memory", lambda: None)
     storage._check_archive(archive_of(("a.npy", 1200 * 7, 7), ("meta.json", 1200, 0)), "f")
     for entry in (("a.npy", 1200 * 7 + 1, 7), ("a.npy", 1201, 0)):
         with pytest.raises(FileFormatError, match=f"would unpack 'a.npy' to {entry[1]} bytes"):
             storage._check_archive(archive_of(entry), "f")
-    monkeypatch.setattr(storage, "available_memory", lambda: 100)
+    monkeypatch.setattr(arrays, "available_memory", lambda: 100)
     storage._check_archive(archive_of(("a.npy", 60, 60), ("b.npy", 40, 40)), "f")
     with pytest.raises(FileFormatError, match="would unpack to 101 bytes, but only 100 are free"):
         storage._check_archive(archive_of(("a.npy", 60, 60), ("b.npy", 41, 41)), "f")
@@ -282,7 +283,7 @@ def test_entries_that_are_not_numbers_are_refused(plain):
 
 
 def test_a_file_that_would_not_fit_into_memory_is_refused(plain, monkeypatch):
-    monkeypatch.setattr(storage, "available_memory", lambda: 100)
+    monkeypatch.setattr(arrays, "available_memory", lambda: 100)
     with pytest.raises(bc.errors.FileFormatError, match="only 100 are free"):
         bc.Consensus.load(plain)
 

@@ -295,13 +295,12 @@ def test_55_bad_targets_are_refused_before_any_work(cli: Any, target: str, messa
         assert (code, "folder is a folder" in said) == (2, True)
 
 
-def test_55_the_whole_result_is_saved_first(cli: Any, labels_csv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise OSError("the disk is gone")
-
-    monkeypatch.setattr(f"{bc.Consensus.__module__}.Consensus.write_report", fail)
-    code, _, said = cli("merge", labels_csv, "--save", "r.bic", "--report", "r.html")
-    assert (code, "the disk is gone" in said) == (2, True)
+def test_55_the_whole_result_is_saved_first(cli: Any) -> None:
+    # a missing text cannot be written to NPZ, which nobody knows before the ids are read
+    ids = pd.Series([f"e{k}" for k in range(59)] + [None])
+    pd.DataFrame({"id": ids, **{f"run{k}": TABLE[:, k] for k in range(5)}}).to_parquet("t.parquet")
+    code, _, said = cli("merge", "t.parquet", "--save", "r.bic", "--out", "g.npz")
+    assert (code, "missing text" in said) == (2, True)
     assert len(bc.Consensus.load("r.bic")) == 3
 
 
@@ -319,16 +318,23 @@ def test_56_links_are_written_through(cli: Any, labels_csv: Path) -> None:
 
 
 def test_56_devices_and_pipes_are_written_and_stay(cli: Any, labels_csv: Path) -> None:
+    # a terminal of our own: were a device replaced after all, no other program would miss it
+    main, child = os.openpty()
+    device = Path(os.ttyname(child))
     os.mkfifo("pipe.csv")
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(Path("pipe.csv").read_text()), daemon=True)
     reader.start()
-    code, _, said = cli("merge", labels_csv, "--out", "pipe.csv", "--save", "/dev/null", "--report", "/dev/null", "-q")
+    for target in ("pipe.csv", device):
+        code, _, said = cli("merge", labels_csv, "--out", target, "-q")
+        assert (code, said) == (0, "")
     reader.join(timeout=30)
-    assert (code, said) == (0, "")
     assert stat.S_ISFIFO(Path("pipe.csv").stat().st_mode)
-    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    assert stat.S_ISCHR(device.stat().st_mode)
     assert len(read[0].splitlines()) == 61
+    assert os.read(main, 100).startswith(b"id,group,backing")
+    os.close(main)
+    os.close(child)
 
 
 def test_57_no_output_is_the_input_or_another_output(cli: Any, labels_csv: Path) -> None:
@@ -571,6 +577,12 @@ def test_74_minus_one_of_any_type_is_no_group(none: Any) -> None:
         assert names_of(pd.DataFrame({"k": pd.Categorical([none, "a", "a"])})) == ["a"]
 
 
+@pytest.mark.parametrize("settings", [{}, {"n_groups": 3}, {"quorum": 0.5}, {"method": "joint"}], ids=str)
+def test_75_the_limit_on_memory_is_checked_before_the_work(settings: dict[str, Any]) -> None:
+    with pytest.raises(MemoryError, match="above the limit"):
+        bc.find_consensus(TABLE, memory_limit=10, **settings)
+
+
 def test_79_a_subclass_of_a_solver_is_estimated_as_what_it_is() -> None:
     from biconsensus.solvers import get_solver
 
@@ -581,6 +593,14 @@ def test_79_a_subclass_of_a_solver_is_estimated_as_what_it_is() -> None:
     plain = bc.find_consensus(table, quorum=0.5, solver="vote", memory_limit=60_000_000)
     found = bc.find_consensus(table, quorum=0.5, solver=own, memory_limit=60_000_000)
     assert found.labels.tolist() == plain.labels.tolist()
+
+
+def test_82_biclusters_are_as_found_and_left_overs_only_in_labels() -> None:
+    table = np.vstack([TABLE, [[0, 1, 2, -1, -1]] * 3])
+    placed, left = (bc.find_consensus(table, quorum=0.5, unassigned=what) for what in ("nearest", "leave"))
+    assert (left.labels[60:] == -1).all()
+    assert (placed.labels[60:] >= 0).all()
+    assert [b.elements.tolist() for b in placed.biclusters] == [b.elements.tolist() for b in left.biclusters]
 
 
 # -- more ways in ---------------------------------------------------------------------------------------------------

@@ -123,7 +123,9 @@ def cluster(
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
 def communities(
-    graph: Annotated[Path, typer.Argument(help="Network: GML, GraphML, Pajek (.net), or an edge list.")],
+    graph: Annotated[
+        Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")
+    ],
     algorithm: opt.Algorithm = None,
     runs: opt.Runs = 10,
     quorum: opt.Quorum = None,

@@ -57,16 +57,18 @@ def run_communities(
     settings: dict[str, Any],
 ) -> None:
     """Consensus communities of a network."""
-    from biconsensus import ConsensusCommunities
-    from biconsensus.graphs._read import read_graph
+    from biconsensus import ConsensusCommunities, Runs, Search
+    from biconsensus.graphs import read_graph
 
+    how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
+    search = Search(**settings).checked()
     graph = read_graph(path)
     estimator = ConsensusCommunities(
-        algorithms=algorithms or "default",
-        n_runs=runs,
-        checkpoint=resume,
-        progress=False if output.quiet else None,
-        **settings,
+        algorithms or "default",
+        runs,
+        search=search,
+        runs=Runs(checkpoint=resume, progress=False if output.quiet else None),
+        **how,
     )
     with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True):
         estimator.fit(graph)
@@ -76,17 +78,13 @@ def run_communities(
 
 
 def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
-    """True groups from an attribute of the nodes of a GML or GraphML file."""
+    """True groups from an attribute of the nodes of a GML, GraphML or GEXF file."""
     import numpy as np
 
-    from biconsensus.errors import FileFormatError, UnknownNameError
+    from biconsensus.errors import UnknownNameError
+    from biconsensus.graphs._files import node_attributes
 
-    readers = {".gml": "read_gml", ".graphml": "read_graphml"}
-    if path.suffix.lower() not in readers:
-        raise FileFormatError(f"{path}: only GML and GraphML files have node attributes for --truth.")
-    import networkx as nx
-
-    nodes = dict(getattr(nx, readers[path.suffix.lower()])(path).nodes(data=True))
+    nodes = node_attributes(path)
     values = [nodes.get(name, {}).get(attribute) for name in names]
     if all(value is None for value in values):
         raise UnknownNameError.of("node attribute", attribute, {key for node in nodes.values() for key in node})

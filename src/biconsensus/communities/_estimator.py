@@ -27,7 +27,7 @@ from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
 SMALLEST = 3
-"""Smallest community where the links decide: two nodes are an edge, and what smaller ones are worth the evidence says."""
+"""Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
 
 
 class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type: ignore[misc]
@@ -203,8 +203,11 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         if search.quorum == "auto" and not search.overlap and not chunks:
             weighed = weighed_by_pool(graph, pool.clean())
             self.results_ += self._run(again, [weighed], seeds[len(sources) : -1], "second")
-            self.results_ += self._refined(evidence, seeds[-1], search)
-            seen += [View(graph, np.arange(graph.n_nodes))] * (len(self.results_) - len(seen))
+            whole = View(graph, np.arange(graph.n_nodes))
+            seen += [whole] * len(again)
+            refined = self._refined(evidence, seen, seeds[-1], search)
+            self.results_ += refined
+            seen += [whole] * len(refined)
             pool = pool_of(self.results_, seen, graph.names, rule)
         clean = pool.clean()
         self.pool_ = clean if clean.rows.nnz else pool
@@ -226,10 +229,14 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         by_links = found.min_elements is None and found.quorum == "auto" and not found.overlap
         return replace(found, min_elements=min(SMALLEST, graph.n_nodes)) if by_links else found
 
-    def _refined(self, evidence: LinkEvidence, seed: int, search: Search) -> list[SourceResult]:
+    def _refined(self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search) -> list[SourceResult]:
         """Groupings that the network itself prefers to the runs, as further results."""
-        found = [np.asarray(r.labels) for r in self.results_ if r.labels is not None and r.labels.ndim == 1]
-        whole = [labels for labels in found if labels.size == self.graph_.n_nodes]
+        whole = []
+        for result, view in zip(self.results_, seen, strict=True):
+            if result.labels is not None and result.labels.ndim == 1:
+                labels = np.full(self.graph_.n_nodes, -1)
+                labels[view.places] = result.labels
+                whole.append(labels)
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
         return [SourceResult(name, {}, seed, labels) for name, labels in evidence.propose(whole, seed, tied)]
 

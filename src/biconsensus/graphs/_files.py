@@ -1,15 +1,28 @@
-"""Network files: GML, GraphML, Pajek and edge lists, told by the suffix."""
+"""Network files, their form told by the suffix: GML, GraphML, GEXF, Pajek, METIS, matrices, lists."""
 
 from __future__ import annotations
 
+import ast
+import gzip
+import io
 import re
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
+from scipy.io import mmread
+from scipy.sparse import load_npz
+
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
-from biconsensus.graphs._graph import Graph, from_edge_list
+from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix
 from biconsensus.graphs._objects import from_networkx
+
+HEADERS = {
+    *("source", "from", "src", "u", "node1", "node_1", "start", "id1", "fromnodeid"),
+    *("target", "to", "dst", "v", "node2", "node_2", "end", "id2", "tonodeid"),
+}
+"""Names that the first two columns of an edge list have where its first line is a header."""
 
 
 def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
@@ -18,9 +31,11 @@ def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
     Parameters
     ----------
     path : Path
-        A file that ends in .gml, .graphml, .net, .pajek, .edges, .edgelist, .txt, .csv or .tsv.
+        A file that ends in .gml, .graphml, .gexf, .net or .pajek, .mtx (Matrix Market), .npz (a sparse array of SciPy),
+        .metis or .graph, .adjlist, or .edges, .edgelist, .txt, .csv or .tsv (an edge list); .gz may follow any.
     weight : str or None
-        Edge attribute with the weights (GML, GraphML); an edge list has them in its third column.
+        Edge attribute with the weights (GML, GraphML, GEXF, and the edge lists of networkx); other edge lists have
+        them in the third column, and further columns are passed over.
 
     Returns
     -------
@@ -36,16 +51,58 @@ def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
     >>> read_graph_file(file).names
     ['ann', 'bob', 'cy']
     """
-    reader = READERS.get(path.suffix.lower())
+    reader = READERS.get(_suffix(path))
     if reader is None:
-        raise FileFormatError(f"{path.name}: unknown suffix {path.suffix!r}; allowed are {', '.join(sorted(READERS))}")
+        raise FileFormatError(
+            f"{path.name}: unknown suffix {path.suffix!r}; allowed are {', '.join(sorted(READERS))}, each also with .gz"
+        )
+    return reader(_content(path), path.name, weight)
+
+
+def node_attributes(path: Path) -> dict[Hashable, dict[str, Any]]:
+    """What a GML, GraphML or GEXF file says of each node, by the names that `read_graph_file` gives them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    dict
+        Attributes of each node.
+    """
+    parse = PARSERS.get(_suffix(path))
+    if parse is None:
+        raise FileFormatError(f"{path}: only GML, GraphML and GEXF files have node attributes for --truth.")
+    return dict(_parsed(parse, _content(path), path.name).nodes(data=True))
+
+
+def _suffix(path: Path) -> str:
+    """The suffix that tells the form: the last, or that before .gz."""
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file, unpacked."""
     if not path.is_file():
         raise InputError(f"graph: there is no file {str(path)!r}")
+    data = path.read_bytes()
+    if path.suffix.lower() != ".gz":
+        return data
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return gzip.decompress(data)
+    except (OSError, EOFError) as error:
+        raise FileFormatError(f"{path.name}: cannot be unpacked: {error}") from error
+
+
+def _text(data: bytes) -> str:
+    """Text in UTF-8, or in Latin-1 where it is not that."""
+    try:
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = path.read_text(encoding="latin-1")
-    return reader(text, path.name, weight)
+        return data.decode("latin-1")
 
 
 def _networkx() -> Any:
@@ -57,69 +114,162 @@ def _networkx() -> Any:
     return nx
 
 
-def _read(parse: Callable[[], Any], name: str, form: str, weight: str | None) -> Graph:
-    """Run a parser; what it cannot read becomes one kind of error."""
+def _parse_gml(data: bytes) -> Any:
+    """GML; parallel edges are allowed even where the file does not announce them."""
+    lines = [line for line in _text(data).splitlines() if line.strip()]
+    text = "\n".join(lines)
+    if not re.search(r"^[ \t]*multigraph[ \t]+1", text, flags=re.MULTILINE):
+        text = re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1", text, count=1)
+    label = "label" if re.search(r"^[ \t]*label[ \t]", text, flags=re.MULTILINE) else "id"
+    return _networkx().parse_gml(text, label=label)
+
+
+def _parse_graphml(data: bytes) -> Any:
+    """GraphML."""
+    return _networkx().parse_graphml(data)
+
+
+def _parse_gexf(data: bytes) -> Any:
+    """GEXF."""
+    return _networkx().read_gexf(io.BytesIO(data))
+
+
+def _parse_adjacency_list(data: bytes) -> Any:
+    """A node and its neighbours on each line."""
+    return _networkx().parse_adjlist(_text(data).splitlines())
+
+
+def _parsed(parse: Callable[[bytes], Any], data: bytes, name: str) -> Any:
+    """A networkx graph; what its parser cannot read becomes one kind of error."""
     try:
-        graph = parse()
+        return parse(data)
+    except MissingDependencyError:
+        raise
     except Exception as error:
         # networkx raises many kinds here, from IndexError to XML's ParseError
-        raise FileFormatError(f"{name}: cannot be read as {form}: {error}") from error
-    return from_networkx(graph, weight)
+        raise FileFormatError(f"{name}: cannot be read as {FORMS[parse]}: {error}") from error
 
 
-def _gml(text: str, name: str, weight: str | None) -> Graph:
-    """GML; parallel edges are allowed even where the file does not announce them."""
-    nx = _networkx()
-    if not re.search(r"^\s*multigraph\s+1", text, flags=re.MULTILINE):
-        text = re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1", text, count=1)
-    label = "label" if re.search(r"^\s*label\s", text, flags=re.MULTILINE) else "id"
-    return _read(lambda: nx.parse_gml(text, label=label), name, "GML", weight)
+def _by_networkx(parse: Callable[[bytes], Any]) -> Callable[[bytes, str, str | None], Graph]:
+    """A reader from a parser of networkx."""
+    return lambda data, name, weight: from_networkx(_parsed(parse, data, name), weight)
 
 
-def _graphml(text: str, name: str, weight: str | None) -> Graph:
-    """GraphML."""
-    nx = _networkx()
-    return _read(lambda: nx.parse_graphml(text.encode()), name, "GraphML", weight)
-
-
-def _pajek(text: str, name: str, weight: str | None) -> Graph:
+def _pajek(data: bytes, name: str, weight: str | None) -> Graph:
     """Pajek; its weights are always called weight."""
-    nx = _networkx()
+    text = _text(data)
     if "*vertices" not in text.lower():
         raise FileFormatError(f"{name}: cannot be read as Pajek: no line starts with *Vertices")
-    return _read(lambda: nx.parse_pajek(text), name, "Pajek", None if weight is None else "weight")
+    graph = _parsed(_parse_pajek, data, name)
+    return from_networkx(graph, None if weight is None else "weight")
 
 
-def _edge_list(text: str, name: str, weight: str | None) -> Graph:
-    """Two or three columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments."""
-    edges: list[tuple[Any, ...]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip()[0] in "#%":
-            continue
-        cells = [cell.strip() for cell in re.split(r"[,;\t]", line)] if re.search(r"[,;\t]", line) else line.split()
-        if len(cells) not in (2, 3) or not all(cells[:2]):
-            raise FileFormatError(f"{name}, line {number}: {line.strip()!r} is no edge; an edge is: node node [weight]")
-        edges.append((cells[0], cells[1], _weight(cells, name, number, weight)))
+def _parse_pajek(data: bytes) -> Any:
+    """Pajek."""
+    return _networkx().parse_pajek(_text(data))
+
+
+def _matrix_market(data: bytes, name: str, weight: str | None) -> Graph:
+    """Matrix Market: an adjacency."""
+    try:
+        matrix = mmread(io.BytesIO(data))
+    except Exception as error:
+        raise FileFormatError(f"{name}: cannot be read as Matrix Market: {error}") from error
+    return from_matrix(matrix if weight is not None else matrix != 0)
+
+
+def _sparse_array(data: bytes, name: str, weight: str | None) -> Graph:
+    """A sparse array as `scipy.sparse.save_npz` writes it; nothing in it is executed."""
+    try:
+        matrix = load_npz(io.BytesIO(data))
+    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise FileFormatError(f"{name}: cannot be read as a sparse array of SciPy: {error}") from error
+    return from_matrix(matrix if weight is not None else matrix != 0)
+
+
+def _metis(data: bytes, name: str, weight: str | None) -> Graph:
+    """METIS: nodes and edges on the first line, then the neighbours of each node, counted from 1."""
+    lines = [line.split() for line in _text(data).splitlines() if not line.lstrip().startswith("%")]
+    try:
+        first, rows = [int(cell) for cell in lines[0]], lines[1:]
+        form = f"{first[2] if len(first) > 2 else 0:03d}"
+        skipped = int(form[-3]) + (first[3] if len(first) > 3 else 1) * int(form[-2])
+        step = 2 if form[-1] == "1" else 1
+        if len(rows) < first[0]:
+            raise ValueError(f"{len(rows)} lines for {first[0]} nodes")
+        edges = []
+        for node, cells in enumerate(rows[: first[0]]):
+            for k in range(skipped, len(cells), step):
+                value = float(cells[k + 1]) if step == 2 and weight is not None else 1.0
+                if node < int(cells[k]):
+                    edges.append((node + 1, int(cells[k]), value))
+        return from_edge_list(edges, nodes=list(range(1, first[0] + 1)))
+    except (ValueError, IndexError) as error:
+        raise FileFormatError(f"{name}: cannot be read as METIS: {error}") from error
+
+
+def _edge_list(data: bytes, name: str, weight: str | None) -> Graph:
+    """Two or more columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments."""
+    edges = [
+        (cells[0], cells[1], _weight(cells, name, number, weight))
+        for number, cells in _rows(_text(data), name)
+        if not (number == 1 and _is_header(cells))
+    ]
     if not edges:
         raise FileFormatError(f"{name}: no edges in the file; an edge is: node node [weight]")
     return from_edge_list(edges)
 
 
+def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """Number and cells of each line that is no comment; a mapping, which networkx writes, is one cell."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip()[0] in "#%":
+            continue
+        plain, brace, rest = line.partition("{")
+        split = re.split(r"[,;\t]", plain) if re.search(r"[,;\t]", plain) else plain.split()
+        cells = [cell.strip() for cell in split] + ([brace + rest.strip()] if brace else [])
+        if brace and len(cells) > 3:
+            cells = [cell for cell in cells if cell]
+        if len(cells) < 2 or not all(cells[:2]):
+            raise FileFormatError(f"{name}, line {number}: {line.strip()!r} is no edge; an edge is: node node [weight]")
+        yield number, cells
+
+
+def _is_header(cells: list[str]) -> bool:
+    """Whether a first line names columns."""
+    return all(cell.strip("\"'").lower() in HEADERS for cell in cells[:2])
+
+
 def _weight(cells: list[str], name: str, line: int, weight: str | None) -> float:
-    """The third cell as a number, 1 where there is none."""
-    if weight is None or len(cells) < 3:
+    """The third cell as a number, 1 where there is none; of a mapping, the attribute of that name."""
+    if weight is None or len(cells) < 3 or cells[2] == "":
         return 1.0
     try:
+        if cells[2].startswith("{"):
+            return float(ast.literal_eval(cells[2]).get(weight, 1.0))
         return float(cells[2])
-    except ValueError:
+    except (ValueError, SyntaxError, AttributeError, TypeError):
         raise FileFormatError(f"{name}, line {line}, column 3: {cells[2]!r} is no number") from None
 
 
-READERS: dict[str, Callable[[str, str, str | None], Graph]] = {
-    ".gml": _gml,
-    ".graphml": _graphml,
+PARSERS: dict[str, Callable[[bytes], Any]] = {".gml": _parse_gml, ".graphml": _parse_graphml, ".gexf": _parse_gexf}
+"""Forms whose nodes have attributes."""
+FORMS: dict[Callable[[bytes], Any], str] = {
+    _parse_gml: "GML",
+    _parse_graphml: "GraphML",
+    _parse_gexf: "GEXF",
+    _parse_pajek: "Pajek",
+    _parse_adjacency_list: "an adjacency list",
+}
+READERS: dict[str, Callable[[bytes, str, str | None], Graph]] = {
+    **{suffix: _by_networkx(parse) for suffix, parse in PARSERS.items()},
+    ".adjlist": _by_networkx(_parse_adjacency_list),
     ".net": _pajek,
     ".pajek": _pajek,
+    ".mtx": _matrix_market,
+    ".npz": _sparse_array,
+    ".metis": _metis,
+    ".graph": _metis,
     ".edges": _edge_list,
     ".edgelist": _edge_list,
     ".txt": _edge_list,

@@ -20,8 +20,9 @@ def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hash
     Parameters
     ----------
     data : Graph, networkx graph, igraph graph, (m, m) sparse or dense adjacency, edge list, or path
-        An edge list is an iterable of ``(u, v)`` or ``(u, v, weight)``, or an (e, 2) or (e, 3) table. A path is a
-        file in GML, GraphML, Pajek or edge-list form, told by its suffix.
+        An edge list is an iterable of ``(u, v)`` or ``(u, v, weight)``, an (e, 2) or (e, 3) table, or a
+        (2, e) array of both ends, e above 3. A path is a file in one of the forms of `read_graph_file`: GML, GraphML,
+        GEXF, Pajek, METIS, Matrix Market, SciPy sparse, adjacency list or edge list, told by its suffix.
     weight : str or None
         Edge attribute with the weights; an edge without it weighs 1. None: every edge weighs 1.
     nodes : sequence of m names, optional
@@ -48,6 +49,8 @@ def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hash
         return from_igraph(data, weight)
     if issparse(data) or _square(data):
         return from_matrix(data, nodes)
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[0] == 2 and data.shape[1] > 3:
+        data = data.T
     return from_edge_list(data, nodes)
 
 

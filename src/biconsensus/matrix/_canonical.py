@@ -21,8 +21,10 @@ MAX_REFINEMENTS = 20
 MAX_SINGLED_OUT = 100
 """Rows singled out where colours leave ties. Beyond it ties follow the given order: only pools with more than a hundred
 interchangeable rows get there, and the order of those changes nothing."""
-HALF_WORD = np.uint64(26)
-"""Bits of a colour that are added up as a float: sums over 2^27 rows are exact then."""
+MAX_WORK = 2_000_000
+"""Entries that singling out may look at in all: a second or so."""
+EXACT_BITS = 53
+"""Binary digits of whole numbers that are exact as floats."""
 
 
 def canonical_order(problem: PreferenceMatrix) -> tuple[IntArray, IntArray, IntArray]:
@@ -56,7 +58,7 @@ def canonical_order(problem: PreferenceMatrix) -> tuple[IntArray, IntArray, IntA
     """
     colours = Colours(problem)
     colours.refine()
-    for _ in range(MAX_SINGLED_OUT):
+    for _ in range(min(MAX_SINGLED_OUT, MAX_WORK // max(1, problem.entries.nnz))):
         if not colours.single_out():
             break
         colours.refine()
@@ -70,11 +72,8 @@ def canonical_order(problem: PreferenceMatrix) -> tuple[IntArray, IntArray, IntA
     return rows, columns, colours.order_of_sources()
 
 
-def canonical_columns(problem: PreferenceMatrix, n_rounds: int = 2) -> tuple[IntArray, IntArray]:
-    """Columns, heaviest first, and sources, in an order that does not depend on the given one, by a few rounds."""
-    colours = Colours(problem)
-    for _ in range(n_rounds):
-        colours.spread()
+def canonical_columns(problem: PreferenceMatrix, colours: Colours) -> tuple[IntArray, IntArray]:
+    """Columns, heaviest first, and sources, in an order that does not depend on the given one."""
     return np.lexsort((colours.columns, -_weight_of_members(problem))), colours.order_of_sources()
 
 
@@ -191,12 +190,9 @@ def _added_up(matrix: csr_array, colours: UIntArray) -> UIntArray:
 
 
 def _counted(places: IntArray, colours: UIntArray, size: int) -> UIntArray:
-    """(size,) sums of colours by place, in two halves that floats add up exactly."""
-    low = (colours >> np.uint64(64 - 2 * 26)) & ((np.uint64(1) << HALF_WORD) - np.uint64(1))
-    high = colours >> np.uint64(64 - 26)
-    sums = [np.bincount(places, half.astype(np.float64), minlength=size).astype(np.uint64) for half in (low, high)]
-    with np.errstate(over="ignore"):
-        return mix(sums[0]) + mix(sums[1], salt=1)
+    """(size,) sums of colours by place, of as many of their digits as floats add up exactly."""
+    bits = EXACT_BITS - int(places.size).bit_length()
+    return mix(np.bincount(places, colours >> np.uint64(64 - bits), minlength=size).astype(np.uint64))
 
 
 def _sorted(matrix: csr_array) -> csr_array:

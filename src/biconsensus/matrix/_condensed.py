@@ -62,17 +62,17 @@ class Condensed:
             rows, columns, order = canonical_order(simple)
             whole = reordered(simple, rows, columns, order)
             return cls(problem, whole, whole, rows, columns, sources[order], units)
-        columns, order = canonical_columns(simple)
+        columns, order = canonical_columns(simple, drawn.colours)
         whole = reordered(simple, np.arange(simple.shape[0]), columns, order)
         some = replace(
             whole,
-            entries=csr_array(whole.entries[drawn[0]]),
-            counts=drawn[1],
-            unseen=None if whole.unseen is None else csr_array(whole.unseen[drawn[0]]),
+            entries=csr_array(whole.entries[drawn.rows]),
+            counts=drawn.counts,
+            unseen=None if whole.unseen is None else csr_array(whole.unseen[drawn.rows]),
         )
         rows = canonical_order(some)[0]
         part = reordered(some, rows, np.arange(columns.size), np.arange(order.size))
-        return cls(problem, whole, part, drawn[0][rows], columns, sources[order], units)
+        return cls(problem, whole, part, drawn.rows[rows], columns, sources[order], units)
 
     @property
     def sampled(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from biconsensus.matrix._canonical import Colours
@@ -19,7 +21,19 @@ WORTH_SAMPLING = 2
 """How many times more rows than the sample would have there must be, for a sample to be drawn."""
 
 
-def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> tuple[IntArray, IntArray] | None:
+@dataclass(frozen=True)
+class Drawn:
+    """A sample of rows."""
+
+    rows: IntArray
+    """(k,) the rows, ..."""
+    counts: IntArray
+    """(k,) how many elements each of them stands for, ..."""
+    colours: Colours
+    """and what all rows and columns hold."""
+
+
+def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> Drawn | None:
     """Rows that stand for all of them, and how many elements each then stands for; None where there are few anyway.
 
     Parameters
@@ -31,8 +45,7 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> tuple[IntAr
 
     Returns
     -------
-    rows : (k,) int array
-    counts : (k,) int array
+    Drawn or None
 
     Notes
     -----
@@ -59,7 +72,8 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> tuple[IntAr
         # rows that nothing tells apart are drawn one by one, whichever they are
         drawn = (mix(colours.rows + mix(_number_among_equals(colours.rows)), salt=11) >> np.uint64(11)) / 2.0**53
     rows = np.flatnonzero(drawn < chance)
-    return rows, np.maximum(np.rint(problem.counts[rows] / chance[rows]), 1.0).astype(np.int64)
+    counts = np.maximum(np.rint(problem.counts[rows] / chance[rows]), 1.0).astype(np.int64)
+    return Drawn(rows, counts, colours)
 
 
 def _number_among_equals(values: UIntArray) -> IntArray:

@@ -102,17 +102,20 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     Returns
     -------
     list of Scored
-        The score is ``evidence * sqrt(backing)``: a false border that one source drew is rarely drawn by another. An
-        option with fewer backers than this kind of evidence asks for (`fewest_backers`) has no positive score.
+        The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default): a
+        false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
+        evidence asks for (`fewest_backers`) has no positive score.
     """
     fewest, sharpness = getattr(evidence, "fewest_backers", 0.0), getattr(evidence, "sharpness", SHARPNESS)
     scored = []
+    power = getattr(evidence, "backing_power", 0.5)
     for option in options:
         value = score = evidence.of_grouping(path.labels(option.point)[row_of])
         if value > 0:
             agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
-            backed = float((agreement**BACKER).sum()) >= fewest
-            score = value * float(np.sqrt((agreement**sharpness).sum())) if backed else 0.0
+            copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
+            backed = copies * float((agreement**BACKER).sum()) >= fewest
+            score = value * (copies * float((agreement**sharpness).sum())) ** power if backed else 0.0
         scored.append(Scored(option, value, score))
     return sorted(scored, key=lambda one: -one.score)
 
@@ -126,7 +129,8 @@ def agreement_with(path: QuorumPath, labels: IntArray) -> FloatArray:
     if n_groups == 0 or not inside.any():
         return found
     members = np.zeros((labels.size, n_groups))
-    members[inside, labels[inside]] = problem.counts[inside]
+    # pairs are counted among elements, of which a row of a condensed pool may stand for several
+    members[inside, labels[inside]] = problem.counts[inside] * path.condensed.units[0]
     held = problem.entries.T.astype(np.float64) @ members
     pairs = held * (held - 1.0) / 2.0
     sizes = held.sum(axis=1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
     from biconsensus.result._consensus import Consensus
 
-CALIBRATION = 0.0, 1.0
+CALIBRATION = 0.1, 0.84
 """Intercept and slope from that share to the share of freshly drawn pools (benchmarks/tuning/confidence.py)."""
 
 

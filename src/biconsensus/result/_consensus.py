@@ -218,7 +218,7 @@ class Consensus:
         --------
         >>> import biconsensus as bc
         >>> bc.find_consensus([[0] * 8 + [1] * 8] * 5).confidence().groups.round(2)
-        array([0.88, 0.88])
+        array([0.94, 0.94])
         """
         from biconsensus.quorum._confidence import confidence
 

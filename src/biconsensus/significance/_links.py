@@ -36,12 +36,13 @@ class Links:
         given = csr_array(adjacency, dtype=np.float64)
         given.sort_indices()
         squares = float((given.data**2).sum())
-        self.weight: FloatArray = given.data * (float(given.data.sum()) / squares if squares > 0 else 1.0)
+        scale = float(given.data.sum()) / squares if squares > 0 else 1.0
+        self.weight: FloatArray = given.data * scale
         self.adjacency = csr_array((self.weight, given.indices, given.indptr), shape=given.shape)
         self.n_nodes = int(given.shape[0])
         self.source: IntArray = np.repeat(np.arange(self.n_nodes), np.diff(given.indptr))
         self.target: IntArray = given.indices.astype(np.int64)
-        self.degree: FloatArray = np.bincount(self.source, self.weight, minlength=self.n_nodes)
+        self.degree: FloatArray = np.asarray(given.sum(axis=1), dtype=np.float64).ravel() * scale
         self.total = float(self.degree.sum()) / 2.0
         """Effective number of edges (E)."""
         self.linked: BoolArray = np.diff(given.indptr) > 0
@@ -59,7 +60,8 @@ class Links:
         same = labels[self.source] == labels[self.target]
         inner = np.bincount(labels[self.source[same]], self.weight[same], minlength=n_groups) / 2.0
         number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
-        return number, np.bincount(labels, self.degree, minlength=n_groups), inner
+        degree = np.bincount(labels, self.degree, minlength=n_groups).astype(np.float64)
+        return number, degree, inner
 
     def rates(self, labels: IntArray) -> tuple[float, float]:
         """Links inside groups and between them, each over what the degrees give by chance."""
@@ -93,7 +95,7 @@ class LinkEvidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import coo_array, csr_array
+    >>> from scipy.sparse import csr_array
     >>> clique = np.ones((9, 9)) - np.eye(9)
     >>> evidence = LinkEvidence(csr_array(np.kron(np.eye(3), clique)))
     >>> groups = np.repeat([0, 1, 2], 9)
@@ -106,6 +108,9 @@ class LinkEvidence:
     """
 
     kind = "links"
+    backing_power = 0.125
+    """How much the backing of the pool counts in the choice: little, because nats already say how much better one
+    grouping is than another; it decides where two are worth nearly the same (benchmarks/tuning/links.py)."""
 
     def __init__(self, adjacency: csr_array) -> None:
         self.links = Links(adjacency)
@@ -176,15 +181,15 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
         if not clear:
-            for labels, nats in propagate(self.links, list(map(list, together or ()))):
+            for labels, nats in propagate(self.links, refined[:2], list(map(list, together or ()))):
                 found.append(("belief propagation", labels))
                 self._averaged[in_order(labels).tobytes()] = nats
         return [(name, np.where(self.links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
 
 
 CLEAR = 0.95
-"""Mean probability of the nodes' own groups, given the others, from which averaging over groupings is spared. It changes
-the time, not the answer: above it, propagation moved the ARI by less than .01 (benchmarks/tuning/links.py)."""
+"""Mean probability of the likeliest group of a node, given the others, from which averaging over groupings is spared.
+It changes the time, hardly the answer: beyond it propagation moved the ARI by .01 (benchmarks/tuning/links.py)."""
 
 
 def description_gain(links: Links, labels: IntArray) -> float:
@@ -292,7 +297,7 @@ def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from scipy.sparse import coo_array, csr_array
+    >>> from scipy.sparse import csr_array
     >>> path = csr_array(np.diag([1.0, 1.0, 1.0], 1) + np.diag([1.0, 1.0, 1.0], -1))
     >>> place_with_neighbours(path, np.array([0, 0, -1, -1])).tolist()
     [0, 0, 0, 0]

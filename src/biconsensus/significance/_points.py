@@ -47,10 +47,18 @@ GRID = 81
 """Places on a direction where the density is estimated."""
 NEAR_LINKS, NEAR_CENTRES = 3, 2
 """Neighbours of a group that are tested: those with the most neighbour links and those with the nearest centres."""
-LEVEL_ON_DIRECTION = 1.0
-"""Depth in standard errors that a valley on a direction must have to gain (benchmarks/tuning/points.py)."""
+LANDMARKS_ON_DIRECTION = 2500
+"""Points that are projected; more would only make the same valleys deeper."""
+LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
+"""Columns, and the depth in standard errors that a valley on a direction must have to gain (the same script)."""
+LEVEL_POINTS = 400
+"""From so many points on that level grows as their root, as false valleys do: other groups take a fixed share of what
+lies between two parts of one cloud (benchmarks/tuning/points.py)."""
 NULL_ON_DIRECTION = 0.8, 0.9
 """Mean and standard deviation of that depth between two halves of one cloud, in any dimension (the same script)."""
+TOLL_ON_DIRECTION = 1.0
+"""Evidence on directions that any grouping must have beyond its borders: less is what the best of a pool shows of one
+cloud in four dimensions, where sources agree on how to cut a cube."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_BACKERS = 2.0
@@ -92,7 +100,8 @@ class PointEvidence:
         rng = np.random.default_rng(random_state)
         m = len(points)
         self._all = points
-        self._drawn = np.sort(rng.choice(m, LANDMARKS, replace=False)) if m > LANDMARKS else np.arange(m)
+        most = LANDMARKS if points.shape[1] <= VISIBLE else LANDMARKS_ON_DIRECTION
+        self._drawn = np.sort(rng.choice(m, most, replace=False)) if m > most else np.arange(m)
         self._points = points[self._drawn]
         n_neighbours = min(DIMENSION_NEIGHBOURS, len(self._points) - 1)
         self.dimension = float(points.shape[1])
@@ -108,6 +117,16 @@ class PointEvidence:
             if points.shape[1] <= VISIBLE
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )
+
+    @property
+    def level(self) -> float:
+        """Depth in standard errors that a border must have to gain."""
+        return self._borders.level if self._speaks else 0.0
+
+    @property
+    def toll(self) -> float:
+        """Evidence that any grouping must have beyond its borders."""
+        return self._borders.toll if self._speaks else 0.0
 
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
@@ -127,7 +146,7 @@ class PointEvidence:
         if n_groups < 2:
             return 0.0
         views = self._borders.of(groups, n_groups)
-        return sum(float(view.gains.sum()) for view in views) / len(views)
+        return sum(float(view.gains.sum()) for view in views) / len(views) - self._borders.toll
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -208,12 +227,19 @@ class _View:
 class _Borders(Protocol):
     """A test of borders between groups."""
 
+    level: float
+    """Depth that a border must have to gain."""
+    toll: float
+    """Evidence that any grouping must have beyond its borders."""
+
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Views of the borders, whose evidence is averaged."""
 
 
 class _DensityValleys:
     """Valleys of the density itself: groups are merged over the highest saddle first."""
+
+    toll = 0.0
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
@@ -222,7 +248,7 @@ class _DensityValleys:
             # the standard error of a log density from k neighbours is 1 / sqrt(k), that of a difference sqrt(2 / k)
             self._views.append((-dimension * np.log(distances[:, k - 1]), float(np.sqrt(k / 2))))
         self._sources, self._targets = _mutual_pairs(neighbours)
-        self._level = float(np.interp(dimension, *DEEPEST_NULL))
+        self.level = float(np.interp(dimension, *DEEPEST_NULL))
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders by either density."""
@@ -243,7 +269,7 @@ class _DensityValleys:
         np.maximum.at(saddles, which, ends)
         forest, borders = _Forest(n_groups), []
         # the level is the 95% point of the null, 1.64 standard errors above its middle
-        offset = float(norm.isf(0.05)) - self._level
+        offset = float(norm.isf(0.05)) - self.level
         for t in np.argsort(-saddles, kind="stable"):
             pair = divmod(int(pairs[t]), n_groups)
             high, low = sorted((forest.root(g) for g in pair), key=lambda g: -peaks[g])
@@ -260,12 +286,14 @@ class _DensityValleys:
 
     def _gain(self, depth: float, size: int) -> float:
         """What a border adds."""
-        gain = min(max(depth, -CAP), CAP) - self._level
+        gain = min(max(depth, -CAP), CAP) - self.level
         return min(gain, 0.0) if size < SMALLEST else gain
 
 
 class _ProjectedValleys:
     """Valleys between pairs of neighbouring groups on a direction that was fitted on other points."""
+
+    toll = TOLL_ON_DIRECTION
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
         centred = points - points.mean(axis=0)
@@ -277,6 +305,8 @@ class _ProjectedValleys:
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
+        growth = max(1.0, float(np.sqrt(len(points) / LEVEL_POINTS)))
+        self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION)) * growth
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -300,7 +330,7 @@ class _ProjectedValleys:
             g, h = pairs[t]
             if forest.root(g) != forest.root(h):
                 forest.join(forest.root(g), forest.root(h))
-                gain = min(float(depths[t]), CAP) - LEVEL_ON_DIRECTION
+                gain = min(float(depths[t]), CAP) - self.level
                 small = min(sizes[g], sizes[h]) < SMALLEST
                 borders.append((min(gain, 0.0) if small else gain, (depths[t] - middle) / error, g, h))
         return [_View.of(borders)]

@@ -8,7 +8,9 @@ can be told at all, and where to start, is read from the spectrum of the Bethe H
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
@@ -18,23 +20,25 @@ from sklearn.cluster import KMeans
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._links import Links, compact
 
-GROWTH = 1.4
+GROWTH = 1.6
 """Factor between the numbers of groups that are tried; the evidence is flat over a factor of two around its best."""
 MAX_GROUPS = 48
 """Most groups that are tried: more than that are told node by node, or not at all."""
 MAX_CELLS = 4_000_000
 """Messages times groups up to which it is tried (about a quarter of a second for one sweep)."""
-MAX_SWEEPS = 100
+MAX_SWEEPS = 40
 """Sweeps after which messages that have not settled are taken as they are."""
 SETTLED = 1e-3
 """Mean change of a message at which it ends."""
-UNSETTLED = 0.25
+UNSETTLED = 0.6
 """Mean change of a message above which the free energy is not believed: where messages still wander that far it can be
 any number (benchmarks/tuning/links.py)."""
-DAMPING = 0.2
-"""Share of the old message that is kept: none oscillates, more than a half loses weak groups."""
+N_BATCHES = 20
+"""Parts of a sweep; after each, the degree sums of the groups are brought up to date."""
 HEAD_START = 0.7
 """Probability of the group that a node starts in."""
+N_KEPT = 2
+"""Groupings that are proposed."""
 SMALLEST = 7
 """Fewest nodes of a group that is proposed, the paper's smallest group."""
 
@@ -55,46 +59,53 @@ class State:
     """Mean change of a message in the last sweep."""
 
 
-def propagate(links: Links, together: list[list[int]]) -> list[tuple[IntArray, float]]:
+def propagate(links: Links, starts: Sequence[IntArray], together: list[list[int]]) -> list[tuple[IntArray, float]]:
     """Groupings by belief propagation, each with its log evidence averaged over all groupings.
 
     Parameters
     ----------
     links : Links
         The network.
+    starts : sequence of (m,) int arrays
+        Groupings to start from, besides those that the spectrum gives; labels from 0, none missing.
     together : list of lists of int
         Nodes that must share a group.
 
     Returns
     -------
     list of ((m,) int array, float)
-        At most two: with equal shares, and with the shares of the groups learned and paid for; empty where the
-        spectrum or the evidence says that nothing can be told.
+        At most `N_KEPT`, best first, all with evidence above 0; none where the spectrum says that nothing can be told.
     """
     n_cells = links.source.size
     if 2 * n_cells > MAX_CELLS or links.n_linked < 4:
         return []
     spectrum = _Spectrum(links)
-    q, best, worse = spectrum.n_detectable, None, 0
+    found: list[State] = []
+    q, worse = spectrum.n_detectable, 0
     if q < 2:
         return []
-    paid = 0.5 * float(np.log(links.total))  # half a log for the one rate that is learned, as BIC has it
     while q <= spectrum.most_groups and q * n_cells <= MAX_CELLS and worse < 2:
         state = run(links, q, spectrum.start(q))
-        if _believed(links, state) and (best is None or state.nats > best.nats):
-            best, worse = state, 0
-        else:
-            worse += 1
+        better = _believed(links, state) and all(state.nats > other.nats for other in found)
+        worse = 0 if better else worse + 1
+        found.append(state)
         q = max(q + 1, round(GROWTH * q))
-    if best is None or best.nats <= paid:
-        return []
-    found = [(_labels(links, best, together), best.nats - paid)]
-    learned = run(links, best.shares.size, best.marginals.argmax(axis=1), best, learn_shares=True)
-    labels = _labels(links, learned, together)
-    price = paid + 0.5 * int(labels.max()) * float(np.log(links.n_linked))
-    if _believed(links, learned) and learned.nats - price > found[0][1]:
-        found.append((labels, learned.nats - price))
-    return [(labels, nats) for labels, nats in found if labels.max() > 0]
+    for labels in starts:
+        n_groups = int(labels.max()) + 1
+        if 1 < n_groups <= spectrum.most_groups and n_groups * n_cells <= MAX_CELLS:
+            found.append(run(links, n_groups, labels))
+    found = sorted((state for state in found if _believed(links, state)), key=lambda state: -state.nats)[:N_KEPT]
+    if found:  # the same with shares of the groups that are learned, and paid for
+        best = found[0]
+        found.append(run(links, best.shares.size, best.marginals.argmax(axis=1), best, learn_shares=True))
+    paid = [(_labels(links, state, together), _evidence(links, state)) for state in found if _believed(links, state)]
+    return sorted((pair for pair in paid if pair[1] > 0 and pair[0].max() > 0), key=lambda pair: -pair[1])[:N_KEPT]
+
+
+def _evidence(links: Links, state: State) -> float:
+    """Nats over one group, half a log paid for each number that was learned, as BIC has it."""
+    learned = 0 if np.ptp(state.shares) == 0 else int((state.shares * links.n_linked >= 1.0).sum()) - 1
+    return state.nats - 0.5 * float(np.log(links.total)) - 0.5 * learned * float(np.log(links.n_linked))
 
 
 class _Spectrum:
@@ -160,54 +171,71 @@ def run(
     learn_shares : bool
         Whether groups have shares of their own, or all the same.
     """
-    source, reverse, degree, total = links.source, links.reverse, links.degree, links.total
+    # nodes in random order: those of one batch are spread over the network
+    nodes = np.random.default_rng(0).permutation(np.flatnonzero(links.linked))
+    shuffled = Links(csr_array(links.adjacency[nodes][:, nodes]))
+    degree, total, reverse, n = shuffled.degree, shuffled.total, shuffled.reverse, nodes.size
+    plain = bool(np.allclose(shuffled.weight, 1.0))
+    weight = shuffled.weight.astype(np.float32)[:, None]
     inside, between = _first_rates(links, n_groups, start) if before is None else before.rates
     shares = np.full(n_groups, 1.0 / n_groups)
-    marginals = np.full((links.n_nodes, n_groups), (1.0 - HEAD_START) / n_groups, np.float32)
-    marginals[np.arange(links.n_nodes), start] += np.float32(HEAD_START)
-    messages = marginals[source]
-    nodes = np.flatnonzero(links.linked)
-    first = links.adjacency.indptr[:-1][nodes]
-    weight = links.weight.astype(np.float32)[:, None]
-    plain = bool(np.allclose(links.weight, 1.0))
-    fields = np.zeros_like(marginals)
-    change = 1.0
-    for sweep in range(MAX_SWEEPS + 1):
-        expected = (degree @ marginals) / (2.0 * total)
-        incoming = np.log(between + (inside - between) * messages, dtype=np.float32)[reverse]
+    if learn_shares:
+        shares = np.maximum(np.bincount(start[nodes], minlength=n_groups), 1.0)
+        shares = shares / shares.sum()
+    marginals = np.full((n, n_groups), (1.0 - HEAD_START) / n_groups, np.float32)
+    marginals[np.arange(n), start[nodes]] += np.float32(HEAD_START)
+    messages = marginals[shuffled.source]
+    expected = (degree @ marginals) / (2.0 * total)
+    ends = shuffled.adjacency.indptr
+    bounds = np.unique(np.linspace(0, n, min(N_BATCHES, n) + 1).astype(np.int64))
+    batches = [(slice(a, b), slice(ends[a], ends[b]), ends[a:b] - ends[a]) for a, b in pairwise(bounds.tolist())]
+
+    def fields_of(rows: slice, edges: slice, first: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Log weights of the groups for some nodes, and what each of their edges brings."""
+        incoming = np.log(between + (inside - between) * messages[reverse[edges]], dtype=np.float32)
         if not plain:
-            incoming *= weight
-        fields[nodes] = np.add.reduceat(incoming, first, axis=0)
-        prior = np.log(shares) - np.outer(degree, between + (inside - between) * expected - 1.0)
-        fields[nodes] += prior[nodes].astype(np.float32)
-        if sweep == MAX_SWEEPS or (change < SETTLED and sweep > 10):
-            break
-        marginals = _normal(fields.copy())
-        fresh = fields[source]
-        fresh -= incoming
-        _normal(fresh)
-        change = float(np.abs(fresh - messages).sum(axis=1).mean())
-        messages *= np.float32(DAMPING)
-        fresh *= np.float32(1.0 - DAMPING)
-        messages += fresh
-        if sweep >= 5:  # rates follow once the messages know the start
+            incoming *= weight[edges]
+        prior = np.log(shares) - np.outer(degree[rows], between + (inside - between) * expected - 1.0)
+        return np.add.reduceat(incoming, first, axis=0) + prior.astype(np.float32), incoming
+
+    change = 1.0
+    for sweep in range(MAX_SWEEPS):
+        moved = 0.0
+        for rows, edges, first in batches:
+            fields, incoming = fields_of(rows, edges, first)
+            fresh = np.repeat(fields, np.diff(np.append(first, edges.stop - edges.start)), axis=0)
+            fresh -= incoming
+            _normal(fresh)
+            moved += float(np.abs(fresh - messages[edges]).sum())
+            messages[edges] = fresh
+            # all nodes see the degree sums of the groups: they must follow at once, or nodes rush to and fro
+            before_batch = degree[rows] @ marginals[rows]
+            marginals[rows] = _normal(fields)
+            expected = expected + (degree[rows] @ marginals[rows] - before_batch) / (2.0 * total)
+        change = moved / messages.shape[0]
+        if sweep >= 3:  # rates follow once the messages know the start
             both = np.einsum("ij,ij->i", messages, messages[reverse])
-            expected = (degree @ marginals) / (2.0 * total)
             chance = float((expected**2).sum())
-            share = inside * float((links.weight / (between + both * (inside - between))) @ both) / (2.0 * total)
+            share = inside * float((shuffled.weight / (between + both * (inside - between))) @ both) / (2.0 * total)
             share = min(max(share, 1e-6), 1.0 - 0.5 / total)
             inside = 0.5 * inside + 0.5 * share / chance
             between = 0.5 * between + 0.5 * (1.0 - share) / max(1.0 - chance, 1e-9)
             if learn_shares:
-                shares = np.maximum(marginals[nodes].mean(axis=0, dtype=np.float64), 1e-6)
+                shares = np.maximum(marginals.mean(axis=0, dtype=np.float64), 1e-6)
                 shares = shares / shares.sum()
+        if change < SETTLED and sweep > 6:
+            break
+    nats = 0.0
+    for rows, edges, first in batches:
+        fields = fields_of(rows, edges, first)[0].astype(np.float64)
+        top = fields.max(axis=1)
+        nats += float((top + np.log(np.exp(fields - top[:, None]).sum(axis=1))).sum())
     both = np.einsum("ij,ij->i", messages, messages[reverse]).astype(np.float64)
-    of_nodes = fields[nodes].astype(np.float64)
-    top = of_nodes.max(axis=1)
-    nats = float((top + np.log(np.exp(of_nodes - top[:, None]).sum(axis=1))).sum())
-    nats -= float((links.weight * np.log(between + both * (inside - between))).sum()) / 2.0
+    nats -= float((shuffled.weight * np.log(between + both * (inside - between))).sum()) / 2.0
     nats += total * (between + (inside - between) * float((expected**2).sum()) - 1.0)
-    return State(marginals, nats, (inside, between), shares, change)
+    whole = np.full((links.n_nodes, n_groups), 1.0 / n_groups, np.float32)
+    whole[nodes] = marginals
+    return State(whole.astype(np.float64), nats, (inside, between), shares, change)
 
 
 def _normal(logs: FloatArray) -> FloatArray:

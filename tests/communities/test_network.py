@@ -1,15 +1,20 @@
-"""Communities written back into networks."""
+"""What is measured on the network itself, and written back into it."""
 
 from __future__ import annotations
 
 import networkx as nx
+import numpy as np
 import pytest
 
-from biconsensus.errors import (
-    InputError,
-    InputTypeError,
-)
+from biconsensus.errors import InputError, InputTypeError
 from tests.helpers.planted_networks import planted
+
+
+def test_modularity_and_conductance_against_networkx(fitted):
+    graph, communities = planted(), fitted.communities_
+    assert fitted.modularity_ == pytest.approx(nx.community.modularity(graph, communities))
+    expected = [nx.conductance(graph, community) for community in communities]
+    np.testing.assert_allclose(fitted.conductance_, expected)
 
 
 def test_writes_back_to_networkx_and_igraph(fitted):

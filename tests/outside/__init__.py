@@ -1,0 +1,1 @@
+"""Checks from outside: the public API and the command line only."""
