@@ -86,9 +86,7 @@ class ModelHits:
     squares: FloatArray
     """(m, w) squared distances of these, in thresholds."""
     beside: BoolArray
-    """(q, w) background points that each hits, from outside of its band."""
-    factors: FloatArray
-    """(w,) what makes up for those from inside."""
+    """(q, w) background points that each hits."""
     chance: FloatArray
     """(w,) hit probability over the whole background."""
     n_levels: int
@@ -106,16 +104,13 @@ class ModelHits:
         beside = test.model.residuals(params, test.chance.points)
         repeated, widths = np.tile(params, (len(levels), 1)), np.repeat(levels, len(fits))
         chance = test.chance.probability(test.model, repeated, widths) if test.chance.rule != "background" else None
-        entering = [test.chance.foreign(beside <= level, near <= level) for level in levels]
-        background = np.hstack([hits for hits, _ in entering])
-        factors = np.repeat([factor for _, factor in entering], len(fits))
-        measured = factors * background.mean(0) if chance is None else chance
+        background = np.hstack([beside <= level for level in levels])
+        measured = background.mean(0) if chance is None else chance
         return cls(
             test,
             hits.astype(np.float64),
             np.where(hits, scaled, 0.0) ** 2,
             background,
-            factors,
             measured,
             len(levels),
             _codimension(measured.reshape(len(levels), -1), levels),
@@ -164,7 +159,7 @@ class Unexplained:
         n_points, chance = np.inf, one.chance
         if test.chance.rule == "background":
             n_points = float(self.quiet.sum())
-            chance = np.minimum(one.factors * self._beside[index] / max(n_points, 1.0), 1.0)
+            chance = self._beside[index] / max(n_points, 1.0)
         nfa = test.log_nfa(held, chance, n_points, self.live)
         if tight and test.weights is None:
             # as for a variance: least squares took as many elements' worth of it as are left out
@@ -187,7 +182,7 @@ class Exclusion:
         self.candidates = [one for one in candidates if one.fits]
         self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
         self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
-        self._witnesses = dict[int, tuple[BoolArray, BoolArray, float, FloatArray, IntArray]]()
+        self._witnesses = dict[int, tuple[BoolArray, BoolArray, FloatArray, IntArray]]()
 
     def run(self, epsilon: float, log_penalty: float) -> list[Found]:
         """Models in the order in which they are taken; the penalty makes every test of this round stricter."""
@@ -263,11 +258,8 @@ class Exclusion:
         """Elements and background points within the threshold of a fitted model."""
         family, number = self._place[index]
         hits = self._hits[family]
-        one = self.candidates[family]
-        last = hits.hits.shape[1] - len(one.fits) + number
-        fit, test = one.fits[number], one.test
-        beside = test.chance.hits(test.model, fit.params[None], np.array([fit.threshold]))[:, 0]
-        return hits.hits[:, last] > 0, beside
+        last = hits.hits.shape[1] - len(self.candidates[family].fits) + number
+        return hits.hits[:, last] > 0, hits.beside[:, last]
 
     def _accepted(self, index: int, left: Unexplained, limit: float) -> float | None:
         """Log-10 NFA by which a group is accepted among what is left; None where it is not."""
@@ -286,21 +278,19 @@ class Exclusion:
         if index not in self._witnesses:
             params, levels = one.screened.params[columns], one.screened.thresholds[columns]
             hits = np.asarray(test.model.residuals(params, one.family.view(self.data)) <= levels, bool)
-            inside = hits.copy()
             samples = one.screened.samples[columns]
             if test.left_out:
                 hits[samples.T, np.arange(len(columns))] = False
             chance = test.chance.probability(test.model, params, levels)
-            beside, factor = test.chance.foreign(test.chance.hits(test.model, params, levels), inside)
-            self._witnesses[index] = hits, beside, factor, chance, samples
-        hits, beside, factor, chance, samples = self._witnesses[index]
+            self._witnesses[index] = hits, test.chance.hits(test.model, params, levels), chance, samples
+        hits, beside, chance, samples = self._witnesses[index]
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
         held = (weights * left.live) @ hits
         own = left.live[samples].sum(1) if test.left_out else 0
         n_points = np.inf
         if test.chance.rule == "background":
             n_points = float(left.quiet.sum())
-            chance = np.minimum(factor * beside[left.quiet].sum(0) / max(n_points, 1.0), 1.0)
+            chance = beside[left.quiet].sum(0) / max(n_points, 1.0)
         return float(test.log_nfa(held, chance, n_points, left.live, own).min())
 
     def _band_log_nfa(self, index: int, left: Unexplained) -> float:
@@ -330,7 +320,8 @@ class Exclusion:
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
         near = test.model.residuals(fit.params[None], one.family.view(self.data))
         held = (weights * among) @ (near <= test.thresholds) - test.left_out * weights.mean()
-        chance = test.chance.probabilities(test.model, fit.params[None], test.thresholds, near)[:, 0]
+        repeated = np.repeat(fit.params[None], len(test.thresholds), axis=0)
+        chance = test.chance.probability(test.model, repeated, test.thresholds)
         return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
 
 

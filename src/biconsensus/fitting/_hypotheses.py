@@ -124,7 +124,7 @@ def _screen_block(data: FloatArray, params: FloatArray, samples: IntArray, test:
     """Which of a block pass, their NFA and threshold, and their preferences column by column."""
     residuals = test.model.residuals(params, data)
     held = np.array([test.held(residuals <= threshold, samples) for threshold in test.thresholds])
-    scores = _scores(held, params, residuals, test, np.log10(epsilon))
+    scores = _scores(held, params, test, np.log10(epsilon))
     nfa, used = scores.min(0), test.thresholds[scores.argmin(0)]
     picked = np.flatnonzero(nfa < np.log10(epsilon))
     reach = min(test.vote_radius, test.threshold)
@@ -145,17 +145,17 @@ def improved(data: FloatArray, params: FloatArray, threshold: float, model: Mode
     return np.where(np.isfinite(better).all(1, keepdims=True), better, params)
 
 
-def _scores(held: FloatArray, params: FloatArray, own: FloatArray, test: NfaTest, limit: float) -> FloatArray:
+def _scores(held: FloatArray, params: FloatArray, test: NfaTest, limit: float) -> FloatArray:
     """(t, k) log-10 NFA where it can be below the limit; coarse looks at the background spare most exact ones."""
     scores, hopeful, chance = np.full(held.shape, np.inf), np.arange(len(params)), test.chance
     for n_points, share in _COARSE:
         if chance.rule != "background" or n_points >= len(chance.points):
             break
-        shares = chance.shares(test.model, params[hopeful], test.thresholds, n_points, own[:, hopeful])
+        shares = chance.shares(test.model, params[hopeful], test.thresholds, n_points)
         # a hit probability that is too small rather than too large
         least = np.maximum(share * shares, 0.5 / len(chance.points))
         hopeful = hopeful[(_each(test, held[:, hopeful], least, np.inf) < limit).any(0)]
-    exact = chance.probabilities(test.model, params[hopeful], test.thresholds, own[:, hopeful])
+    exact = chance.probabilities(test.model, params[hopeful], test.thresholds)
     scores[:, hopeful] = _each(test, held[:, hopeful], exact, chance.size)
     return scores
 

@@ -114,7 +114,7 @@ def settle(data: FloatArray, model: Model, inside: BoolArray, threshold: float) 
 def best_levels(data: FloatArray, test: NfaTest, params: FloatArray) -> tuple[FloatArray, FloatArray]:
     """(k,) smallest log-10 NFA of fitted models over the thresholds, and where it is."""
     residuals = test.model.residuals(params, data)
-    chance = test.chance.probabilities(test.model, params, test.thresholds, residuals)
+    chance = test.chance.probabilities(test.model, params, test.thresholds)
     held = np.array([test.held(residuals <= level, None) for level in test.thresholds])
     scores = test.log_nfa(held.ravel(), chance.ravel(), test.chance.size).reshape(held.shape)
     return scores.min(0), test.thresholds[scores.argmin(0)]

@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from biconsensus.errors import InputError
 from biconsensus.models._background import uniform_background
-from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
+from biconsensus.protocols import BoolArray, FloatArray, Model
 
 _BLOCK = 1 << 21
 """Residuals held at a time: 16 MB."""
@@ -30,8 +30,8 @@ def bounding_box(data: FloatArray) -> FloatArray:
 
 def smoothed(
     data: FloatArray, n: int, threshold: float, rng: np.random.Generator, width: int | None = None
-) -> tuple[FloatArray, IntArray]:
-    """Points (n, d) with the local density of the data, blurred over a width that hides thin structures; their sources.
+) -> FloatArray:
+    """(n, d) points with the local density of the data, blurred over a width that hides thin structures.
 
     Each is an element moved by a Gaussian step as wide as the ball of its neighbours, at least two thresholds: crowds
     stay crowds, lines and surfaces are blurred. Steps out of the bounding box are reflected. Only the first
@@ -47,7 +47,7 @@ def smoothed(
     low, high = bounding_box(places)
     side = np.maximum(high - low, np.finfo(float).tiny)
     folded = np.mod(points - low, 2 * side)
-    return np.hstack([low + np.minimum(folded, 2 * side - folded), data[chosen, places.shape[1] :]]), chosen
+    return np.hstack([low + np.minimum(folded, 2 * side - folded), data[chosen, places.shape[1] :]])
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,6 @@ class Background:
     """(t,) thresholds for which the rule "empirical" has a density."""
     densities: FloatArray | None = None
     """(t,) share of ones in the preference matrix at each."""
-    sources: IntArray | None = None
-    """(q,) the element that each point is moved from; None where points are no elements that moved."""
 
     @classmethod
     def of(
@@ -78,21 +76,20 @@ class Background:
         threshold: float | None = None,
     ) -> Background:
         """Background of the data: as the model says; else their own density; without a threshold uniform in the box."""
-        box, sources = bounding_box(data), None
+        box = bounding_box(data)
         if hasattr(model, "background_like"):
             points = model.background_like(data, n_points, rng)
         elif threshold is not None and rule == "background":
-            points, sources = smoothed(data, n_points, threshold, rng, getattr(model, "n_places", None))
+            points = smoothed(data, n_points, threshold, rng, getattr(model, "n_places", None))
         elif hasattr(model, "background"):
             points = model.background(box, n_points, rng)
         else:
             points = uniform_background(box, n_points, rng)
-        return cls(np.asarray(points, np.float64), box, rule, sources=sources)
+        return cls(np.asarray(points, np.float64), box, rule)
 
     def outside(self, hits: BoolArray) -> Background:
         """The background where nothing has been found yet."""
-        sources = None if self.sources is None else self.sources[~hits]
-        return replace(self, points=self.points[~hits], sources=sources)
+        return replace(self, points=self.points[~hits])
 
     @property
     def size(self) -> float:
@@ -103,48 +100,19 @@ class Background:
         """(q, k) which background points fall within the threshold of each of k models."""
         return np.asarray(model.residuals(params, self.points) <= thresholds, bool)
 
-    def shares(
-        self,
-        model: Model,
-        params: FloatArray,
-        levels: FloatArray,
-        n_points: int | None = None,
-        own: FloatArray | None = None,
-    ) -> FloatArray:
-        """(t, k) share of the (first) background points within each of t thresholds of k models.
-
-        With the distances `own` (m, k) of the elements themselves, a model is not its own background: see `foreign`.
-        """
+    def shares(self, model: Model, params: FloatArray, levels: FloatArray, n_points: int | None = None) -> FloatArray:
+        """(t, k) share of the (first) background points within each of t thresholds of k models."""
         points = self.points[:n_points]
         step, counts = max(1, _BLOCK // max(len(points), 1)), np.zeros((len(levels), len(params)))
         for start in range(0, len(params), step):
-            part = slice(start, start + step)
-            residuals = model.residuals(params[part], points)
-            for index, level in enumerate(levels):
-                hits, factor = residuals <= level, 1.0
-                if own is not None and self.sources is not None:
-                    hits, factor = self.foreign(hits, own[:, part] <= level)
-                counts[index, part] = factor * np.count_nonzero(hits, axis=0)
-        return np.minimum(counts / max(len(points), 1), 1.0)
+            residuals = model.residuals(params[start : start + step], points)
+            counts[:, start : start + step] = [np.count_nonzero(residuals <= level, axis=0) for level in levels]
+        return counts / max(len(points), 1)
 
-    def foreign(self, hits: BoolArray, inside: BoolArray) -> tuple[BoolArray, float]:
-        """Hits (q, k) by points that come from outside of a model's band (m, k), and what makes up for the others.
-
-        Where the density is smooth, as many points leave the band as enter it; so those that enter, over the share
-        that leaves, are what chance puts there, and a structure in the band does not count as its own background.
-        """
-        if self.sources is None:
-            return hits, 1.0
-        from_inside = inside[self.sources[: len(hits)]]
-        left = int(np.count_nonzero(from_inside & ~hits)) + 1
-        return np.asarray(hits & ~from_inside, bool), (int(np.count_nonzero(from_inside)) + 1) / left
-
-    def probabilities(
-        self, model: Model, params: FloatArray, levels: FloatArray, own: FloatArray | None = None
-    ) -> FloatArray:
+    def probabilities(self, model: Model, params: FloatArray, levels: FloatArray) -> FloatArray:
         """(t, k) hit probabilities at each of t thresholds of k models."""
         if self.rule == "background":
-            return self.shares(model, params, levels, own=own)
+            return self.shares(model, params, levels)
         return np.array([self.probability(model, params, np.full(len(params), level)) for level in levels])
 
     def probability(self, model: Model, params: FloatArray, thresholds: FloatArray) -> FloatArray:
