@@ -42,35 +42,34 @@ MOVES_BUDGET = 100_000_000
 def optimise(problem: PreferenceMatrix, quorum: Fraction, start: list[Block] | None = None) -> list[Block]:
     """Disjoint blocks of the largest total gain that the search finds, their number free.
 
-        Parameters
-        ----------
-        problem : PreferenceMatrix
-            Distinct rows (r,) and columns (q,) with multiplicities, weights and what was seen.
-        quorum : Fraction
-            Share of support theta in (0, 1) that a member needs.
-        start : list of Block, optional
-            An answer to start from as well; the result never gains less.
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        Distinct rows (r,) and columns (q,) with multiplicities, weights and what was seen.
+    quorum : Fraction
+        Share of support theta in (0, 1) that a member needs.
+    start : list of Block, optional
+        An answer to start from as well; the result never gains less.
 
-        Returns
-        -------
-        list of Block
-            Largest gain first; ties by size, then by first row.
+    Returns
+    -------
+    list of Block
+        Largest gain first; ties by size, then by first row.
 
-        Notes
-        -----
-        Maximises ``sum_t sum_{i in R_t, j in Q_t} s_i M_ij w_j (B_ij - theta)`` over disjoint row sets R_t and disjoint
-        column sets Q_t. At theta = 1/2 and with everything seen this is the smallest L1 error of A against a sum of
-        disjoint rank-one blocks (the sum that Algorithm 1 of the paper pursues greedily).
+    Notes
+    -----
+    Maximises ``sum_t sum_{i in R_t, j in Q_t} s_i M_ij w_j (B_ij - theta)`` over disjoint row sets R_t and disjoint
+    column sets Q_t. At theta = 1/2 and with everything seen this is the smallest L1 error of A against a sum of
+    disjoint rank-one blocks (the sum that Algorithm 1 of the paper pursues greedily).
 
-        Examples
-        --------
-        >>> from fractions import Fraction
-        >>> import biconsensus as bc
-        >>> from biconsensus.matrix._coverage import stored_rows, sums_by, top_in_rows
-    from biconsensus.matrix._matrix import PreferenceMatrix
-        >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
-        >>> [int(block.rows.sum()) for block in optimise(PreferenceMatrix.from_pool(pool), Fraction(1, 2))]
-        [1, 2]
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> import biconsensus as bc
+    >>> from biconsensus.matrix._matrix import PreferenceMatrix
+    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> [int(block.rows.sum()) for block in optimise(PreferenceMatrix.from_pool(pool), Fraction(1, 2))]
+    [1, 2]
     """
     votes = Votes.at_quorum(problem, quorum)
     columns = search(votes, [] if start is None else [columns_of(start, votes.n_columns)])

@@ -75,7 +75,7 @@ class QuorumPath:
     >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
     >>> path = QuorumPath.of(bc.Pool.from_labels(base), min_elements=2, min_candidates=2)
     >>> len(path.best), len(path.at(0.8)), len(path.with_n_groups(3))
-    (4, 4, 3)
+    (2, 4, 3)
     """
 
     scorer: PathScorer

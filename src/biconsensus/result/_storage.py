@@ -25,6 +25,7 @@ from biconsensus.result._consensus import Consensus
 
 FORMAT = "biconsensus"
 VERSION = 1
+"""Version of saved files; others are refused."""
 
 
 def save(result: Consensus, path: Path) -> None:

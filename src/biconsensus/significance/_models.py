@@ -17,6 +17,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.significance._background import Background
 
 _TINY = 1e-200
+"""Tail below which the incomplete beta function may underflow, so that a series takes over."""
 _TILTS = np.geomspace(1e-2, 1e5, 128)
 
 

@@ -33,7 +33,7 @@ class Scaling:
         >>> Scaling.of(np.array([[0.0], [3.0]]))
         Scaling(centre=None, power=0)
         >>> Scaling.of(np.array([[0.0], [3e200]])).power
-        667
+        666
         """
         largest = float(np.abs(X).max(initial=0.0))
         if largest == 0.0:
