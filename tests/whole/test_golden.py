@@ -19,7 +19,7 @@ GOLDEN = {
     "greedy at 1/2": "757239d1792c0430",
     "greedy at 0.3, nearest": "4376fbad6b9e282e",
     "greedy at 0.7": "404192afd9fa9efb",
-    "joint at 1/2": "3109e83ae59dd7cb",
+    "joint at 1/2": "b46e9a9c4ba93347",
     "joint at 0.2": "3a1ef8aacfe86628",
     "overlap": "64ed7eb85655cfca",
     "seeds": "15b2dac561028673",

@@ -123,7 +123,7 @@ class PreferenceMatrix:
         # the elements of the block that each column holds: whole numbers, the same in any order of the rows
         held = sums_by(entries.indices[together], self.amounts[together], columns.size)
         asked = np.where(columns >= 0, self.group_sizes(rows, n_groups)[columns], 0.0) if n_groups else 0.0 * held
-        if self.unseen is not None and self.view is not None:
+        if n_groups and self.unseen is not None and self.view is not None:
             asked = asked - self._unseen_of_own(rows, columns, n_groups)
         excess = weights * (held - float(quorum) * asked)
         return sums_by(columns[columns >= 0], excess[columns >= 0], n_groups)

@@ -30,6 +30,8 @@ PEAK = 0.9
 """The peak of a group is this quantile of its log densities: a maximum would be the luckiest point."""
 SMALLEST = 10
 """Groups of fewer points have no density of their own: they may cost evidence, never bring any."""
+FEW_POINTS = 80
+"""Points below which fewer neighbours are looked at: with eight groups of ten neighbours each, no group is smaller."""
 CAP = 6.0
 """Depth of one valley that counts, in standard errors: beyond that, more does not make it more real."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
@@ -243,8 +245,10 @@ class _DensityValleys:
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
+        m = len(distances)
+        self._smallest = neighbours_for(m, SMALLEST)
         for wanted in DENSITIES:
-            k = min(wanted, distances.shape[1])
+            k = min(neighbours_for(m, wanted), distances.shape[1])
             # the standard error of a log density from k neighbours is 1 / sqrt(k), that of a difference sqrt(2 / k)
             self._views.append((-dimension * np.log(distances[:, k - 1]), float(np.sqrt(k / 2))))
         self._sources, self._targets = _mutual_pairs(neighbours)
@@ -287,7 +291,7 @@ class _DensityValleys:
     def _gain(self, depth: float, size: int) -> float:
         """What a border adds."""
         gain = min(max(depth, -CAP), CAP) - self.level
-        return min(gain, 0.0) if size < SMALLEST else gain
+        return min(gain, 0.0) if size < self._smallest else gain
 
 
 class _ProjectedValleys:
@@ -491,9 +495,18 @@ def _intrinsic_dimension(distances: FloatArray) -> float:
     return float(np.mean(1.0 / np.maximum(logs, 1e-3)))
 
 
+def neighbours_for(m: int, wanted: int) -> int:
+    """Neighbours that m points can spare: as many as wanted, fewer in proportion where points are few, 4 at least.
+
+    Otherwise the neighbours of a point in a small group would be the points of the next group.
+    """
+    return min(wanted, max(4, wanted * m // FEW_POINTS))
+
+
 def _mutual_pairs(neighbours: IntArray) -> tuple[IntArray, IntArray]:
     """Pairs that are among each other's first neighbours: links from sparse to dense places are not followed."""
-    m, k = len(neighbours), min(TOUCH, neighbours.shape[1])
+    m = len(neighbours)
+    k = min(neighbours_for(m, TOUCH), neighbours.shape[1])
     sources, targets = np.repeat(np.arange(m), k), neighbours[:, :k].ravel()
     kept = np.isin(sources * m + targets, targets * m + sources) & (sources < targets)
     return sources[kept], targets[kept]
