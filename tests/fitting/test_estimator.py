@@ -126,7 +126,7 @@ def test_support_is_what_stands_behind_each_model() -> None:
 
 def test_nfa_is_that_of_a_sampled_hypothesis_without_its_own_points() -> None:
     x, _ = cross()
-    fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
+    fitter = MultiModelFitter("line", 0.02, test=Nfa(density="uniform"), random_state=0).fit(x)
     residuals = LineModel().residuals(fitter.params_, x) <= 0.02
     from scipy.stats import binom
 
@@ -479,7 +479,7 @@ def test_improved_hypotheses_vote_but_do_not_testify() -> None:
     better = MultiModelFitter(Improving(), 0.02, n_samples=1000, sampling=Sampling(improve=2), random_state=0).fit(x)
     assert recall(better, truth) == 100
     # the best sampled hypothesis is the same, so is the number of false alarms of the first model
-    assert better.nfa_[0] == pytest.approx(plain.nfa_[0])
+    assert better.nfa_[0] == pytest.approx(plain.nfa_[0], rel=1e-3)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.graphs import lfr_network, read_graph
-from biconsensus.significance._links import LinkEvidence, Links, description_gain, place_with_neighbours
+from biconsensus.significance._description import Links, description_gain
+from biconsensus.significance._links import LinkEvidence, place_with_neighbours
 from biconsensus.significance._refinement import refine
 
 

@@ -302,12 +302,12 @@ class Exclusion:
         family, _ = self._place[index]
         test = self.candidates[family].test
         if not test.left_out or test.weights is not None:
-            return np.inf
+            return float(np.inf)
         size, n_levels = test.model.sample_size, len(test.thresholds)
         bands = log_tests(len(self.data), size, 1, n_levels, "combinatorial") + size * np.log10(2)
         # half of epsilon is for this kind of test, half for witnesses
         penalty = max(bands - test.log_n_tests, 0.0) + np.log10(2)
-        return float(left.scores(tight=False)[index]) + penalty
+        return float(left.scores(tight=False)[index] + penalty)
 
     def _spread(self, index: int, spot: float, left: Unexplained) -> float:
         """Log-10 probability that chance gives a fitted model what it holds of the rest, without its densest spot."""

@@ -121,7 +121,7 @@ class ModelSearch:
             return []
         threshold = self.threshold
         self._chance = self._background(data, threshold)
-        self._planned = {}
+        self._planned: dict[str, int] = {}
         candidates = []
         for family in self.families:
             view, test, screened = self._screened(family, chosen, data, threshold)
@@ -145,7 +145,7 @@ class ModelSearch:
             return chance
         structures = self.structures()
         near = residuals_of(self.found, chance.points) <= structures.bands
-        return chance.outside(near.any(1))
+        return chance.outside(np.asarray(near.any(axis=1)))
 
     def _screened(
         self, family: Family, chosen: IntArray, data: FloatArray, threshold: float

@@ -102,8 +102,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     Returns
     -------
     list of Scored
-        The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default): a
-        false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
+        The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default):
+        a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
         evidence asks for (`fewest_backers`) has no positive score.
     """
     fewest, sharpness = getattr(evidence, "fewest_backers", 0.0), getattr(evidence, "sharpness", SHARPNESS)

@@ -7,68 +7,23 @@ partition (Karrer and Newman 2011, Newman 2016), its groups paid for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.special import gammaln, xlogy
+from scipy.sparse import csr_array
 
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.significance._description import (
+    Links,
+    compact,
+    description_gain,
+    gain_of_tally,
+    in_order,
+    merge_gains,
+)
+from biconsensus.significance._propagation import propagate
+from biconsensus.significance._refinement import best_refined, node_certainty
 
 LN_10 = float(np.log(10.0))
-TINY = 1e-300
-"""Keeps the logarithm of an empty share finite; it is multiplied by that share."""
-
-
-class Links:
-    """A network as the evidence sees it: every edge in both directions, weights as numbers of observations.
-
-    Weights are scaled so that their sum is the effective number of edges ``(sum w)^2 / sum w^2`` (Kish): equal weights
-    count one each, whatever their unit, and one heavy edge is not taken for many.
-
-    Parameters
-    ----------
-    adjacency : (m, m) sparse array
-        Symmetric weights, zero diagonal.
-    """
-
-    def __init__(self, adjacency: csr_array) -> None:
-        given = csr_array(adjacency, dtype=np.float64)
-        given.sort_indices()
-        squares = float((given.data**2).sum())
-        scale = float(given.data.sum()) / squares if squares > 0 else 1.0
-        self.weight: FloatArray = given.data * scale
-        self.adjacency = csr_array((self.weight, given.indices, given.indptr), shape=given.shape)
-        self.n_nodes = int(given.shape[0])
-        self.source: IntArray = np.repeat(np.arange(self.n_nodes), np.diff(given.indptr))
-        self.target: IntArray = given.indices.astype(np.int64)
-        self.degree: FloatArray = np.asarray(given.sum(axis=1), dtype=np.float64).ravel() * scale
-        self.total = float(self.degree.sum()) / 2.0
-        """Effective number of edges (E)."""
-        self.linked: BoolArray = np.diff(given.indptr) > 0
-        self.n_linked = int(self.linked.sum())
-        """Nodes with an edge (N); the others are in no group and cost nothing."""
-
-    @cached_property
-    def reverse(self) -> IntArray:
-        """(2e,) position of the same edge in the other direction."""
-        return np.lexsort((self.source, self.target))
-
-    def tally(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(B,) linked nodes, degree sum and inner edges of each group; labels from 0, none missing."""
-        n_groups = int(labels.max(initial=-1)) + 1
-        same = labels[self.source] == labels[self.target]
-        inner = np.bincount(labels[self.source[same]], self.weight[same], minlength=n_groups) / 2.0
-        number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
-        degree = np.bincount(labels, self.degree, minlength=n_groups).astype(np.float64)
-        return number, degree, inner
-
-    def rates(self, labels: IntArray) -> tuple[float, float]:
-        """Links inside groups and between them, each over what the degrees give by chance."""
-        _, degree, inner = self.tally(labels)
-        expected = float(((degree / (2.0 * self.total)) ** 2).sum())
-        inside = min(max(float(inner.sum()) / self.total, 1e-9), 1.0 - 0.5 / self.total)
-        return inside / expected, (1.0 - inside) / max(1.0 - expected, 1e-9)
 
 
 class LinkEvidence:
@@ -170,9 +125,6 @@ class LinkEvidence:
             belief propagation finds; -1 for nodes without an edge. What the latter is worth, averaged over all
             groupings, is remembered for `of_grouping`.
         """
-        from biconsensus.significance._propagation import propagate
-        from biconsensus.significance._refinement import best_refined, node_certainty
-
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
         rng = np.random.default_rng(seed)
@@ -192,47 +144,6 @@ CLEAR = 0.95
 It changes the time, hardly the answer: beyond it propagation moved the ARI by .01 (benchmarks/tuning/links.py)."""
 
 
-def description_gain(links: Links, labels: IntArray) -> float:
-    """Nats saved by a grouping (labels from 0, none missing) over one group, as in `LinkEvidence`."""
-    return gain_of_tally(*links.tally(labels), links.total)
-
-
-def gain_of_tally(number: FloatArray, degree: FloatArray, inner: FloatArray, total: float) -> float:
-    """The same from the nodes, degree sum and inner edges of each group, and the number of edges."""
-    kept = number > 0
-    number, degree, inner = number[kept], degree[kept], inner[kept]
-    n_groups = number.size
-    if n_groups < 2:
-        return 0.0
-    expected = (degree / (2.0 * total)) ** 2
-    inside, chance = float(inner.sum()), float(expected.sum())
-    outside = max(total - inside, 0.0)
-    one = float(one_rate(inside, chance, total))
-    own = float(xlogy(inner, np.maximum(inner, TINY) / (total * expected)).sum())
-    own += float(xlogy(outside, max(outside, TINY) / (total * (1.0 - chance))))
-    own -= float(log_choose(inside + n_groups - 1, n_groups - 1))
-    return max(one, own) - float(np.log(total + 1)) - float(np.log(2.0)) - groups_cost(number)
-
-
-def merge_gains(links: Links, labels: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Pairs of linked groups, and the nats saved by merging each (one rate inside groups)."""
-    number, degree, inner = links.tally(labels)
-    n_groups, total = number.size, links.total
-    between = coo_array(
-        coo_array((links.weight, (labels[links.source], labels[links.target])), shape=(n_groups, n_groups)).tocsr()
-    )
-    once = between.row < between.col
-    a, b, weight = between.row[once].astype(np.int64), between.col[once].astype(np.int64), between.data[once]
-    expected = float(((degree / (2.0 * total)) ** 2).sum())
-    joint = expected + 2.0 * degree[a] * degree[b] / (2.0 * total) ** 2
-    inside = float(inner.sum())
-    fit = one_rate(inside + weight, joint, total) - one_rate(inside, expected, total)
-    members = gammaln(number[a] + number[b] + 1) - gammaln(number[a] + 1) - gammaln(number[b] + 1)
-    n = links.n_linked
-    fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
-    return a, b, fit + members + fewer
-
-
 def _best_partners(links: Links, groups: IntArray) -> list[tuple[int, float]]:
     """For each group the one that it would best merge with, and the weight of the links between the two."""
     left, right, saved = merge_gains(links, groups)
@@ -246,36 +157,6 @@ def _best_partners(links: Links, groups: IntArray) -> list[tuple[int, float]]:
     joint = np.minimum(np.arange(n_groups), partner), np.maximum(np.arange(n_groups), partner)
     across = csr_array((links.weight, (groups[links.source], groups[links.target])), shape=(n_groups, n_groups))
     return [(int(partner[g]), float(across[joint[0][g], joint[1][g]])) for g in range(n_groups)]
-
-
-def one_rate(inside: FloatArray | float, expected: FloatArray | float, total: float) -> FloatArray:
-    """E KL(x || e) where the share inside, x, is above the share expected, e; 0 elsewhere."""
-    x = np.minimum(np.asarray(inside) / total, 1.0)
-    rest, chance = np.maximum(1.0 - x, TINY), np.maximum(1.0 - np.asarray(expected), TINY)
-    gain = total * (xlogy(x, np.maximum(x, TINY) / expected) + xlogy(1.0 - x, rest / chance))
-    return np.where(x > expected, gain, 0.0)
-
-
-def groups_cost(number: FloatArray) -> float:
-    """Nats that tell the number of groups, their sizes and their members."""
-    n, b = float(number.sum()), number.size
-    return float(np.log(n) + log_choose(n - 1, b - 1) + gammaln(n + 1) - gammaln(number + 1).sum())
-
-
-def log_choose(n: FloatArray | float, k: FloatArray | float) -> FloatArray:
-    """Logarithm of the binomial coefficient."""
-    return np.asarray(gammaln(np.asarray(n) + 1.0) - gammaln(np.asarray(k) + 1.0) - gammaln(np.asarray(n) - k + 1.0))
-
-
-def compact(labels: IntArray) -> IntArray:
-    """Labels from 0 without gaps; -1, which only nodes without an edge have left, joins the first group."""
-    return np.asarray(np.unique(np.maximum(labels, 0), return_inverse=True)[1], dtype=np.int64).ravel()
-
-
-def in_order(labels: IntArray) -> IntArray:
-    """Labels numbered by first appearance, so that equal groupings are equal arrays."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse.ravel()]
 
 
 def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:

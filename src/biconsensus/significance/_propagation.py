@@ -18,7 +18,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.cluster import KMeans
 
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.significance._links import Links, compact
+from biconsensus.significance._description import Links, compact
 
 GROWTH = 1.6
 """Factor between the numbers of groups that are tried; the evidence is flat over a factor of two around its best."""

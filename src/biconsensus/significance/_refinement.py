@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.significance._links import Links, compact, description_gain, merge_gains
+from biconsensus.significance._description import Links, compact, description_gain, merge_gains
 
 N_REFINED = 4
 """How many of the best base results are refined; more found nothing better (benchmarks/tuning/links.py)."""
