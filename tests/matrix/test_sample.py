@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
-from biconsensus.matrix import _sample
+from biconsensus.matrix import _condensed as _sample
+from biconsensus.matrix._condensed import ROWS_OF_A_CANDIDATE, draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.matrix._sample import ROWS_OF_A_CANDIDATE, draw_rows
 
 
 def many_rows(seed: int, n_elements: int = 20_000, small: tuple[int, ...] = ()) -> tuple[np.ndarray, np.ndarray]:

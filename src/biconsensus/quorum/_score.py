@@ -11,9 +11,8 @@ from scipy.sparse import csr_array
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._pool import TRIVIAL_SHARE
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.quorum._measures import contrast, relation
+from biconsensus.quorum._measures import contrast, relation, retention
 from biconsensus.quorum._overlaps import Overlaps
-from biconsensus.quorum._walk import retention
 
 CLEAR = 0.9
 """Retention above which the coarse groups are clear, so that sources which differ only differ in how finely they cut

@@ -23,9 +23,7 @@ from numpy.typing import NDArray
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._distinct import column_sizes
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
-from biconsensus.solvers.vote._counting import Counting, Sets
-from biconsensus.solvers.vote._dense import DenseVotes
-from biconsensus.solvers.vote._sparse import SparseVotes
+from biconsensus.solvers.vote._counting import Counting, DenseVotes, Sets, SparseVotes
 
 BLOCK = 1 << 14
 """Rows that dense products take together: they fit into the cache."""

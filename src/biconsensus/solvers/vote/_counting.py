@@ -1,17 +1,224 @@
-"""Sets of columns, and what a way to count their votes gives: `_dense` and `_sparse` are two of them."""
+"""Counting votes: sets of columns, what a count gives, and the two ways to it, by dense and by sparse products."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from biconsensus.solvers.vote._ballot import Ballot
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+from biconsensus.matrix._coverage import stored_rows
+
+SINGLE = 2**24
+"""Whole numbers below this are exact in single precision."""
+FEW = 64
+"""Candidates whose rows are looked at together, as dense numbers that fit into the cache."""
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """A slice of rows, ready for both votes."""
+
+    rows: slice
+    held: csr_array
+    """(b, q) entries, in the type of the weights."""
+    holding: csr_array
+    """(q, b) the same, turned, in the type of the counts."""
+    counts: NDArray[Any]
+    """(b, 1) elements of each row, in that type."""
+    unseen: csr_array | None
+    """(b, v) what the views did not see."""
+
+
+class DenseVotes:
+    """Both votes of a ballot."""
+
+    def __init__(self, ballot: Ballot, size: int) -> None:
+        self._ballot, self._problem = ballot, ballot.problem
+        whole = ballot.unit is not None and ballot.weights.sum() < SINGLE
+        weight_type = np.float32 if whole else np.float64
+        count_type = np.float32 if self._problem.counts.sum() < SINGLE else np.float64
+        self._weights = ballot.weights.astype(weight_type)
+        indptr = self._problem.entries.indptr
+        starts = range(0, self._problem.shape[0], size)
+        # all blocks share the same ones
+        most = max(int(indptr[min(k + size, indptr.size - 1)] - indptr[k]) for k in starts)
+        ones, others = np.ones(most, weight_type), np.ones(most, count_type)
+        self._blocks = [self._block(k, min(k + size, indptr.size - 1), ones, others) for k in starts]
+        self._views = None
+        if self._problem.unseen is not None and self._problem.view is not None:
+            self._views = _indicator(self._problem.view, self._problem.unseen.shape[1])
+
+    def _block(self, start: int, stop: int, ones: NDArray[Any], others: NDArray[Any]) -> RowBlock:
+        """Slice of rows."""
+        problem, shape = self._problem, (stop - start, self._problem.shape[1])
+        indptr = problem.entries.indptr[start : stop + 1]
+        indices, indptr = problem.entries.indices[indptr[0] : indptr[-1]], indptr - indptr[0]
+        held = csr_array((ones[: indices.size], indices, indptr), shape=shape)
+        # the transpose of a view is one as well: nothing is sorted again
+        holding = csr_array((others[: indices.size], indices, indptr), shape=shape).T
+        unseen = None if problem.unseen is None else csr_array(problem.unseen[start:stop].astype(np.float64))
+        counts = problem.counts[start:stop, None].astype(others.dtype)
+        return RowBlock(slice(start, stop), held, holding, counts, unseen)
+
+    def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """Rows that join each set, then the columns that join those rows."""
+        ballots = np.zeros((self._weights.size, len(sets)), self._weights.dtype)
+        ballots[sets.items, sets.which()] = self._weights[sets.items]
+        asked = ballots.sum(axis=0, dtype=np.float64)
+        needed = self._ballot.share(asked).astype(ballots.dtype)
+        by_view = None if self._views is None else self._views @ ballots.astype(np.float64)
+
+        def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
+            held = block.held @ ballots
+            if by_view is None or block.unseen is None:
+                joined = held > needed
+            else:
+                joined = held > self._ballot.share(asked - block.unseen @ by_view)
+            joined &= live_rows[block.rows, None]
+            return joined, joined * block.counts
+
+        return self._count(join, live_columns)
+
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
+        found = [
+            self._of_few(starts[k : k + FEW], live_rows, live_columns, first=k) for k in range(0, starts.size, FEW)
+        ]
+        which, columns = (np.concatenate(parts) for parts in zip(*found))
+        return Sets.from_pairs(which, columns, starts.size)
+
+    def _of_few(
+        self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray, first: int
+    ) -> tuple[IntArray, NDArray[Any]]:
+        """Pairs of candidates, numbered from the first, and columns that join their rows."""
+
+        def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
+            numbers = block.holding.T[:, starts].toarray()
+            numbers *= block.counts * live_rows[block.rows, None]
+            # the rows are known, and need not be kept
+            return np.zeros((0, starts.size), bool), numbers
+
+        count = self._count(join, live_columns)
+        return count.which + first, count.columns
+
+    def _count(self, join: Callable[[RowBlock], tuple[BoolArray, NDArray[Any]]], live_columns: BoolArray) -> Count:
+        """The columns that join the rows which joined, in all blocks; sums are taken in the order of the rows."""
+
+        def count(block: RowBlock) -> tuple[BoolArray, NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+            joined, numbers = join(block)
+            hidden = None if block.unseen is None else block.unseen.T @ numbers.astype(np.float64)
+            return joined, block.holding @ numbers, numbers.sum(axis=0), hidden
+
+        joined, *sums = zip(*self._each(count))
+        held, elements = _total(sums[0]), _total(sums[1])
+        seen = elements[None, :]
+        if self._problem.view is not None and self._views is not None:
+            seen = elements - _total(sums[2])[self._problem.view]
+        columns = (held > self._ballot.share(seen, whole=True)) & live_columns[:, None]
+        which, found = np.nonzero(columns.T)
+        seen = np.broadcast_to(seen, held.shape)[found, which]
+
+        def rows(k: int) -> IntArray:
+            return np.flatnonzero(np.concatenate([block[:, k] for block in joined]))
+
+        return Count(rows, elements, which, found, held[found, which], seen)
+
+    def _each(self, count: Callable[[RowBlock], Any]) -> list[Any]:
+        """Count all blocks of rows, in threads where that pays."""
+        if self._ballot.n_jobs == 1 or len(self._blocks) == 1:
+            return [count(block) for block in self._blocks]
+        with ThreadPoolExecutor(self._ballot.n_jobs) as threads:
+            return list(threads.map(count, self._blocks))
+
+
+def _indicator(labels: IntArray, size: int) -> csr_array:
+    """(size, n) ones where n has the label."""
+    ones = np.ones(labels.size)
+    return csr_array((ones, (labels, np.arange(labels.size))), shape=(size, labels.size))
+
+
+def _total(parts: tuple[NDArray[Any], ...]) -> FloatArray:
+    """Sum in a fixed order."""
+    total = parts[0].astype(np.float64)
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+class SparseVotes:
+    """Both votes of a ballot."""
+
+    def __init__(self, ballot: Ballot) -> None:
+        self._ballot, self._problem = ballot, ballot.problem
+        self._counts = self._problem.counts.astype(np.float64)
+        # both ways to look at the entries share the same ones
+        ones = np.ones(self._problem.entries.nnz)
+        self._entries, self._by_column = (
+            csr_array((ones, way.indices, way.indptr), shape=way.shape)
+            for way in (self._problem.entries, self._problem.by_column)
+        )
+
+    def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """Rows that join each set, then the columns that join those rows."""
+        ballots = sets.matrix(self._ballot.weights)
+        held = ballots @ self._by_column
+        which, rows = stored_rows(held), held.indices
+        asked = ballots.sum(axis=1)
+        if self._problem.unseen is None:
+            needed = self._ballot.share(asked)[which]
+        else:
+            needed = self._ballot.share(asked[which] - self._hidden(ballots, which, rows))
+        joined = (held.data > needed) & live_rows[rows]
+        return self._columns(Sets.from_pairs(which[joined], rows[joined], len(sets)), live_columns)
+
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
+        held = csr_array(self._by_column[starts])
+        live = live_rows[held.indices]
+        rows = Sets.from_pairs(stored_rows(held)[live], held.indices[live], starts.size)
+        count = self._columns(rows, live_columns)
+        return Sets.from_pairs(count.which, count.columns, starts.size)
+
+    def _columns(self, rows: Sets, live_columns: BoolArray) -> Count:
+        """The columns that join sets of rows."""
+        inside = rows.matrix(self._counts)
+        held = inside @ self._entries
+        n_elements, which, columns = inside.sum(axis=1), stored_rows(held), held.indices
+        seen = n_elements[which]
+        if self._problem.unseen is not None and self._problem.view is not None:
+            hidden = (inside @ self._problem.unseen).toarray()
+            seen = seen - hidden[which, self._problem.view[columns]]
+        joined = np.flatnonzero((held.data > self._ballot.share(seen, whole=True)) & live_columns[columns])
+        joined = joined[np.lexsort((columns[joined], which[joined]))]
+
+        def rows_of(k: int) -> IntArray:
+            return np.sort(rows.items[rows.bounds[k] : rows.bounds[k + 1]]).astype(np.int64)
+
+        return Count(rows_of, n_elements, which[joined], columns[joined], held.data[joined], seen[joined])
+
+    def _hidden(self, ballots: csr_array, which: IntArray, rows: IntArray) -> FloatArray:
+        """(p,) weight that pairs of a set and a row have in columns whose view did not see the row."""
+        unseen, view = self._problem.unseen, self._problem.view
+        assert unseen is not None
+        assert view is not None
+        by_view = np.zeros((ballots.shape[0], unseen.shape[1]))
+        np.add.at(by_view, (stored_rows(ballots), view[ballots.indices]), ballots.data)
+        dark = csr_array(unseen[rows])
+        pair = stored_rows(dark)
+        return np.bincount(pair, by_view[which[pair], dark.indices], minlength=rows.size).astype(np.float64)
 
 
 @dataclass(frozen=True)

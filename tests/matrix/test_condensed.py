@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from biconsensus.matrix._canonical import canonical_order
-from biconsensus.matrix._condensed import Condensed
+from biconsensus.matrix._condensed import Condensed, canonical_order
 from biconsensus.matrix._matrix import PreferenceMatrix
 from tests.helpers.strategies import examples
 

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers.vote import _ballot as ballot
 from biconsensus.solvers.vote._ballot import Ballot, whole_unit
-from biconsensus.solvers.vote._counting import Sets
-from biconsensus.solvers.vote._dense import DenseVotes
+from biconsensus.solvers.vote._counting import DenseVotes, Sets, SparseVotes
 from biconsensus.solvers.vote._solver import FixedPoint, Preference
-from biconsensus.solvers.vote._sparse import SparseVotes
 from tests.helpers.solver_problems import HALF, problem_of
 from tests.helpers.strategies import examples
 
