@@ -56,6 +56,8 @@ def page(record: dict[str, Any]) -> str:
     """The page of all that is recorded."""
     lines = ["# Meaning: groups of points", "", INTRODUCTION, ""]
     for collection in ("fcps", "other", "sipu", "uci", "sk", "mixture"):
+        if not any(key.startswith(f"{collection}/") for key in record):
+            continue
         lines += [f"## {TITLES[collection]}", "", *_table(record, collection), ""]
     lines += ["## All", "", *_totals(record), ""]
     if any(key.startswith("large/") for key in record):
@@ -73,7 +75,8 @@ INTRODUCTION = (
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
     "method leaves out count with the cluster of their nearest neighbour. The "
     "mixtures below served nothing; of the sets, those of more than three columns were in view when the level on "
-    "directions, its growth, its toll and the power of the backing were chosen, so fresh sets decide."
+    "directions, its growth, its toll and the power of the backing were chosen, and sipu when the level in the "
+    "plane was compared with others, so fresh sets decide."
 )
 TITLES = {
     "fcps": "fcps",

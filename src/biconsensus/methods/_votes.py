@@ -17,7 +17,7 @@ from biconsensus.protocols import FloatArray, IntArray
 CACHED = 1 << 17
 """Scores that are counted together: they stay in the cache of the processor."""
 SCANNED = 8
-"""Dense scores that are scanned in the time in which one stored entry goes through a sparse product, measured."""
+"""Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 

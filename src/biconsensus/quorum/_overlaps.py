@@ -16,7 +16,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._measures import unseen_by_source
 
 TABLE = 8
-"""Cells of a table for each row that is counted into it, up to which tables beat sparse products; measured."""
+"""Cells of a table for each row counted into it, up to which tables beat sparse products; estimated, for speed."""
 CERTAINTY_SCALE = 0.4
 """Scale of the certainty of candidates, as published for locally weighted ensembles."""
 NORMALISED_SCALE = 0.05

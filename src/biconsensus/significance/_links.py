@@ -65,7 +65,8 @@ class LinkEvidence:
     kind = "links"
     backing_power = 0.125
     """How much the backing of the pool counts in the choice: little, because nats already say how much better one
-    grouping is than another; it decides where two are worth nearly the same (benchmarks/tuning/links.py)."""
+    grouping is than another; it decides where two are worth nearly the same. Chosen
+    on football and one network with many unequal groups."""
 
     def __init__(self, adjacency: csr_array) -> None:
         self.links = Links(adjacency)
@@ -141,7 +142,8 @@ class LinkEvidence:
 
 CLEAR = 0.95
 """Mean probability of the likeliest group of a node, given the others, from which averaging over groupings is spared.
-It changes the time, hardly the answer: beyond it propagation moved the ARI by .01 (benchmarks/tuning/links.py)."""
+It changes the time, hardly the answer: beyond it propagation hardly moved the groups of LFR
+networks of seeds 0 to 3."""
 
 
 def _best_partners(links: Links, groups: IntArray) -> list[tuple[int, float]]:

@@ -32,7 +32,7 @@ SETTLED = 1e-3
 """Mean change of a message at which it ends."""
 UNSETTLED = 0.6
 """Mean change of a message above which the free energy is not believed: where messages still wander that far it can be
-any number (benchmarks/tuning/links.py)."""
+any number (seen on LFR networks of seeds 0 to 3, which no page reports)."""
 N_BATCHES = 20
 """Parts of a sweep; after each, the degree sums of the groups are brought up to date."""
 HEAD_START = 0.7

@@ -10,7 +10,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._description import Links, compact, description_gain, merge_gains
 
 N_REFINED = 4
-"""How many of the best base results are refined; more found nothing better (benchmarks/tuning/links.py)."""
+"""How many of the best base results are refined; they are alike, and each costs as much as a base run."""
 MAX_ROUNDS = 4
 """Rounds of moves and merges; they end earlier where the description gets no shorter."""
 MAX_SWEEPS = 10
