@@ -382,7 +382,7 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
 
 
 def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, evidence: Evidence | None) -> Answer:
-    """Choose on the quorum path: so many groups, or what the data says, or what the pool alone says."""
+    """Choose on the quorum path: the number that was asked for, or what the data says, or what the pool alone says."""
     elements, sources = settings.sizes
     names = tuple(source.name for source in joined.sources)
     # groups that overlap, and descriptions that weigh errors against sizes, are searched on the pool as it is
@@ -441,7 +441,7 @@ def _summary(path: QuorumPath) -> list[list[float]]:
 
 
 def _greedy_point(path: QuorumPath, settings: Search) -> PathPoint:
-    """Algorithm 1 at every quorum of the path: the best score, or the best of those nearest to so many groups."""
+    """Algorithm 1 at every quorum of the path: the best score, or the best of those nearest to `n_groups`."""
     tries = []
     for quorum in (point.quorum for point in path.points):
         blocks = _greedy(path.problem, settings, quorum).blocks

@@ -97,6 +97,23 @@ def test_the_same_settings_give_the_same_answer_everywhere(
         )
 
 
+@pytest.mark.parametrize("command", ["merge", "cluster", "communities"])
+def test_every_command_refuses_what_the_function_refuses(
+    command: str, csv: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, str(csv), "--groups", "3", "--quorum", "0.3"]) == 2
+    with pytest.raises(ValueError, match="n_groups=3 picks its own quorum") as caught:
+        bc.find_consensus([[0, 0, 1, 1]], n_groups=3, quorum=0.3)
+    assert str(caught.value) in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize("estimator", [bc.ConsensusClustering, bc.ConsensusCommunities, bc.BiclusterConsensus])
+def test_every_estimator_refuses_what_the_function_refuses(estimator: Any) -> None:
+    data = [(0, 1), (1, 2)] if estimator is bc.ConsensusCommunities else np.ones((6, 2))
+    with pytest.raises(ValueError, match=r"n_groups=3 picks its own quorum; drop quorum=0\.9 or n_groups"):
+        estimator(quorum=0.9, n_groups=3).fit(data)
+
+
 def test_contradictions_are_the_errors_of_the_table() -> None:
     refused = [settings_of(*line) for line in TABLE if isinstance(outcome(Search(**settings_of(*line)).checked), str)]
     assert all(

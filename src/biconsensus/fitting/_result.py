@@ -18,6 +18,18 @@ _BLOCK = 1 << 21
 _SUPPORT = 1 << 23
 """Entries of the preference matrix of the hypotheses behind the models, at most."""
 
+SETTINGS = {
+    "overlap": True,
+    "quorum": 0.5,
+    "method": "greedy",
+    "min_elements": 2,
+    "min_candidates": 4,
+    "unassigned": "leave",
+    "chosen_by": "models",
+    "evidence": "models",
+}
+"""What a consensus of models says of itself: a majority of the hypotheses, judged by the number of false alarms."""
+
 
 def blocks(data: FloatArray, n_models: int) -> Iterator[FloatArray]:
     """The data in pieces, such that residuals of all models to one piece have bounded size."""
@@ -61,7 +73,8 @@ def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) ->
         candidates=tuple(support),
         gains=gains,
         objective=float(pool.sizes.sum() - 2 * gains.sum()),
-        settings={"overlap": True, "quorum": 0.5, "min_elements": 2},
+        settings=SETTINGS,
+        evidence=np.array([one.log_nfa for one in found], np.float64),
     )
     return pool, support, consensus
 

@@ -130,7 +130,7 @@ class Numbering:
             task(*given)
 
     def _reserve(self, size: int) -> None:
-        """Room for the numbers of so many rows."""
+        """Room for the numbers of the given number of rows."""
         if size > self._rows.size:
             self._wait(0)
             self._rows = np.concatenate([self._rows, np.empty(max(size, 2 * self._size) - self._rows.size, np.int32)])

@@ -157,14 +157,6 @@ class QuorumPath:
         names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
         return cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
 
-    @classmethod
-    def at_one(cls, problem: PreferenceMatrix, quorum: Fraction, min_elements: int, min_candidates: int) -> QuorumPath:
-        """One point alone, with the weights of the columns as they are."""
-        condensed = Condensed.of(problem, sample=True)
-        scorer = PathScorer(condensed.part, condensed.part.weights)
-        point = point_at(scorer, quorum, None, (min_elements, min_candidates))
-        return cls(scorer, condensed, (point,), min_elements, min_candidates)
-
     def finish(self, point: PathPoint) -> list[Block]:
         """The groups of a point on all rows and columns of the pool, in its order.
 

@@ -265,7 +265,7 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
 
 
 def _check_indices(name: str, values: NDArray[Any], size: int, bound: int) -> None:
-    """So many whole numbers, from 0 to below the bound."""
+    """The given number of whole numbers, from 0 to below the bound."""
     if values.shape != (size,) or values.dtype.kind not in "iu":
         raise FileFormatError(
             f"saved {name} has shape {values.shape} and type {values.dtype}; expected {size} indices."

@@ -288,9 +288,9 @@ class Count:
     columns: NDArray[Any]
     """(p,) the columns that join them, in order, ..."""
     held: FloatArray
-    """(p,) with so many elements in them, ..."""
+    """(p,) the number of elements in them that each holds, ..."""
     seen: FloatArray
-    """(p,) of so many that they saw."""
+    """(p,) and the number that its source saw."""
 
 
 class Counting(Protocol):

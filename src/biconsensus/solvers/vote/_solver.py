@@ -340,7 +340,7 @@ class VoteSolver:
 
 
 def heaviest(counts: IntArray, number: int) -> IntArray:
-    """At least so many rows of the most elements, the heaviest first, in order where they are equal."""
+    """The heaviest rows, at least the given number of them, in order where they are equal."""
     if number >= counts.size:
         return np.argsort(-counts, kind="stable")
     rows = np.flatnonzero(counts >= np.partition(counts, -number)[-number])
