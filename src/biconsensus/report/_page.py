@@ -155,6 +155,8 @@ def to_json(content: Any) -> str:
 
 def headline(consensus: Consensus) -> str:
     """What was found, in one or two sentences."""
+    if consensus.extraction.get("origin") == "no structure":
+        return consensus.summary
     m = consensus.labels.size
     left = int((consensus.labels < 0).sum())
     groups = "One group" if len(consensus) == 1 else f"{len(consensus):,} groups"
@@ -197,7 +199,8 @@ def remarks(consensus: Consensus) -> list[str]:
     if trivial:
         found.append(f"{trivial:,} candidates hold 90% or more of the elements they saw; pool.clean() leaves them out.")
     if pool.left_out:
-        found.append(f"{len(pool.left_out):,} candidates were left out beforehand as empty or trivial.")
+        what = "1 candidate was" if len(pool.left_out) == 1 else f"{len(pool.left_out):,} candidates were"
+        found.append(f"{what} left out beforehand as empty or trivial.")
     return found
 
 

@@ -49,7 +49,8 @@ def sentence_of(consensus: Consensus) -> str:
     )
     silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
     if silent:
-        said.append(f"{silent:,} candidates that are empty or hold nearly everything did not vote")
+        what = "1 candidate that is empty or holds" if silent == 1 else f"{silent:,} candidates that are empty or hold"
+        said.append(f"{what} nearly everything did not vote")
     said.append(f"{left:,} elements are in no group" if left else "every element is in a group")
     return "; ".join(said) + "."
 
