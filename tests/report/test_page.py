@@ -63,7 +63,7 @@ def test_remarks_flag_what_the_pool_has() -> None:
     labels = np.repeat([0, 1], 10)
     pool = bc.Pool.from_labels([labels] * 4 + [np.zeros(20, int)])
     assert "1 candidates hold 90% or more" in render_report(paper_consensus(pool))
-    assert "were left out beforehand" in render_report(paper_consensus(pool.clean()))
+    assert "1 candidate was left out beforehand" in render_report(paper_consensus(pool.clean()))
 
 
 def test_dissenting_source_is_named() -> None:
