@@ -165,12 +165,12 @@ def group_table(consensus: Consensus) -> Any:
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
-    for name in ("group", "elements", "candidates", "sources", "gain", "mean backing", "stability", "chance"):
+    for name in ("group", "elements", "candidates", "sources", "backing", "stability", "chance"):
         table.add_column(name, justify="right")
     for k in range(min(len(consensus), MOST_LINES)):
         counts = (k, numbers.sizes[k], numbers.candidates[k], numbers.sources[k])
         shares = (numbers.backing[k], numbers.stability[k])
-        cells = [*(f"{n:,}" for n in counts), f"{numbers.gains[k]:,.1f}", *(f"{share:.3f}" for share in shares)]
+        cells = [*(f"{n:,}" for n in counts), *(f"{share:.3f}" for share in shares)]
         table.add_row(*cells, chance_text(float(numbers.significance[k])))
     if len(consensus) > MOST_LINES:
         table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
