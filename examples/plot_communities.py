@@ -48,7 +48,7 @@ nx.draw_networkx_nodes(
     positions,
     ax=left,
     nodelist=list(range(150)),
-    node_color=[bc.plots.palette.color_of(int(label)) for label in model.labels_[:150]],
+    node_color=[bc.plots.color_of(int(label)) for label in model.labels_[:150]],
     node_size=10 + 90 * model.backing_[:150] ** 2,
     edgecolors="black",
     linewidths=0.4,
