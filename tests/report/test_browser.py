@@ -175,6 +175,13 @@ def test_print_is_dark_on_white_without_tools(open_report: Callable[..., Any], b
     assert page.locator("#groups table").is_visible()
 
 
+def test_94_nothing_is_wider_than_a_phone(open_report: Callable[..., Any], blobs: Any) -> None:
+    consensus, X, truth = blobs
+    page = open_report(consensus, X=X, truth=truth).page
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_an_empty_consensus_has_a_page(open_report: Callable[..., Any]) -> None:
     with pytest.warns(bc.errors.NoConsensusWarning):
         consensus = paper_consensus(np.arange(24).reshape(12, 2))
