@@ -24,6 +24,7 @@ from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
+from biconsensus.pool._build import joined_sets
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import Block, Evidence, Solver
@@ -49,6 +50,8 @@ SMALL_SHARE = 0.1
 """Share of the groups of a source that count as its small ones, when the smallest group is taken from the input."""
 RARELY_SEEN = 0.05
 """Share of the elements, those that the fewest sources saw, that do not count for the fewest sources of a group."""
+NOT_RECORDED = ("memory_limit", "n_jobs")
+"""Settings that change no answer."""
 MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
@@ -130,6 +133,21 @@ class Search:
                 )
         return Search(**(here | there))
 
+    def recorded(self) -> dict[str, Any]:
+        """The settings that were given, as a file can hold them; None where it cannot, as for objects."""
+        return {name: _recordable(name, value) for name, value in self.given().items() if name not in NOT_RECORDED}
+
+    @classmethod
+    def of_record(cls, asked: dict[str, Any]) -> Search:
+        """The search of a result, from what was recorded of it."""
+        lost = [name for name, value in asked.items() if value is None]
+        if lost:
+            raise InputError(
+                f"{lost[0]}: this result was found with a value of its own, which a result does not keep; "
+                "call find_consensus with it again."
+            )
+        return cls(**asked)
+
     def checked(self) -> Search:
         """Itself with every setting valid and no two that contradict; nothing is known of the pool yet."""
         blank = Search()
@@ -198,6 +216,17 @@ class Search:
 def _same(one: Any, other: Any) -> bool:
     """Whether two values of a setting are the same."""
     return one is other or (isinstance(one, (str, int, float, Fraction)) and bool(one == other))
+
+
+def _recordable(name: str, value: Any) -> Any:
+    """A setting as JSON can hold it, or None."""
+    if name == "together":
+        return [[int(element) for element in elements] for elements in value]
+    if isinstance(value, Fraction):
+        return float(value)
+    if name == "weights" and not isinstance(value, str) and not callable(value):
+        return np.asarray(value, np.float64).tolist()
+    return value if isinstance(value, (str, int, float)) else None
 
 
 def smallest_group(pool: Pool) -> int:
@@ -357,7 +386,10 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
     >>> solve(bc.Pool.from_labels([[0] * 4 + [1] * 4] * 3), Search(quorum=0.5)).labels
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    settings = (search or Search()).resolved(pool)
+    asked = search or Search()
+    if asked.together is not None:
+        asked = replace(asked, together=joined_sets(asked.together, pool.shape[0]))
+    settings = asked.resolved(pool)
     joined = pool if settings.together is None else pool.join(settings.together)
     weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
     # the description length weighs errors against sizes, so its weights must stay as they are
@@ -374,7 +406,8 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
         searched = replace(settings, min_elements=elements, min_candidates=sources)
         found = _as_given(condensed, _blocks_at(condensed.whole, searched, settings.quorum))
         answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
-    result = assemble(pool, joined, weights, answer, settings.record(answer.quorum, answer.method), power, evidence)
+    record = settings.record(answer.quorum, answer.method)
+    result = assemble(pool, joined, weights, answer, record, power, evidence, asked.recorded())
     logger.info("%r", result)
     if len(result) == 0:
         warnings.warn(_why_nothing(pool, settings, answer.quorum), NoConsensusWarning, stacklevel=3)
