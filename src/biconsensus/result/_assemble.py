@@ -17,7 +17,7 @@ from biconsensus.protocols import Block, Evidence, FloatArray, comparable
 from biconsensus.result._consensus import Consensus
 
 UNSCALED_WEIGHTS = (2.0**-10, 2.0**30)
-"""Largest weights that are calculated with as they are: products of two stay far from the ends of a float."""
+"""Largest weights that are used without scaling: products of two stay far from the ends of a float."""
 
 
 @dataclass(frozen=True)

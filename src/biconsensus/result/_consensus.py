@@ -66,7 +66,7 @@ class Consensus:
     extraction: dict[str, Any] = field(default_factory=dict)
     """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
     weights: FloatArray | None = None
-    """(n,) weights of the candidates in the search; those of the pool where None."""
+    """(n,) weights of the candidates in the search; None means the pool's weights."""
     evidence: FloatArray | None = None
     """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
     placed: IntArray | None = None

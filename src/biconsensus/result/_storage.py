@@ -94,7 +94,7 @@ ID_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _packed_id(value: Any) -> Any:
-    """An id as JSON; one that could not come back as it is is refused."""
+    """An id as JSON; an id that could not be read back unchanged is refused."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) in (type(None), bool, int, float, str):
