@@ -382,12 +382,18 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
 
 
 def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, evidence: Evidence | None) -> Answer:
-    """Choose on the quorum path: the number that was asked for, or what the data says, or what the pool alone says."""
+    """Choose on the quorum path, and keep the path, which is that of the joint method, where it is of this kind."""
     elements, sources = settings.sizes
     names = tuple(source.name for source in joined.sources)
     # groups that overlap, and descriptions that weigh errors against sizes, are searched on the whole pool
     condense = not settings.overlap and settings.stop == "size"
     path = QuorumPath.of_problem(problem, elements, sources, source_names=names, condense=condense)
+    answer = _chosen_on_path(path, joined, settings, evidence)
+    return answer if settings.method == "greedy" else replace(answer, traced=path)
+
+
+def _chosen_on_path(path: QuorumPath, joined: Pool, settings: Search, evidence: Evidence | None) -> Answer:
+    """The number that was asked for, or what the data says, or what the pool alone says."""
     searched = replace(settings, min_elements=path.sizes[0], min_candidates=path.sizes[1])
     if settings.n_groups is not None:
         greedy = settings.method == "greedy"
@@ -403,11 +409,13 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)
+        said = {one.option.point.row_labels.tobytes(): one.evidence for one in scored}
+        along = tuple(said.get(point.row_labels.tobytes(), 0.0) for point in path.points)
         if scored and scored[0].score > 0:
             best = scored[0]
             found = _answer_at(path, best.option.point, settings, evidence.kind, origin=best.option.origin)
-            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored))
-        return _one_group(path, settings, evidence)
+            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored), path_evidence=along)
+        return replace(_one_group(path, settings, evidence), path_evidence=along)
     if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
         answer = _answer_at(path, majority, settings, "pool", "a majority")
         # what ended the search is part of the account
