@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -411,36 +411,10 @@ def solve(
     >>> solve(bc.Pool.from_labels([[0] * 4 + [1] * 4] * 3), Search(quorum=0.5)).labels
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-<<<<<<< HEAD
-    asked = search or Search()
-    if asked.together is not None:
-        asked = replace(asked, together=joined_sets(asked.together, pool.shape[0]))
-    settings = asked.resolved(pool)
-    joined = pool if settings.together is None else pool.join(settings.together)
-    weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
-    # the description length weighs errors against sizes, so its weights must stay as they are
-    power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
-    problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
-    check_solver_memory(problem, _solver(settings), settings.memory_limit)
-    if settings.quorum == "auto":
-        answer = _answer_on_path(joined, problem, settings, evidence)
-    else:
-        assert isinstance(settings.quorum, Fraction)
-        # in an order of its own, so that the answer does not depend on that of the user
-        condensed = Condensed.of(problem, divide=settings.method == "joint")
-        elements, sources = condensed.smallest(*settings.sizes)
-        searched = replace(settings, min_elements=elements, min_candidates=sources)
-        found = _as_given(condensed, _blocks_at(condensed.whole, searched, settings.quorum))
-        answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
-    record = settings.record(answer.quorum, answer.method)
-    result = assemble(pool, joined, weights, answer, record, power, evidence, asked.recorded())
-    logger.info("%r", result)
-=======
     asked = _Asked.of(pool, search, evidence, progress)
     settings = asked.settings
     on_path = settings.quorum == "auto" or settings.method == "path"
     result = Traced.of(asked).answer() if on_path else asked.consensus(_answer_as_it_is(asked))
->>>>>>> main
     if len(result) == 0:
         warnings.warn(_why_nothing(pool, settings, result.settings["quorum"]), NoConsensusWarning, stacklevel=3)
     return result
@@ -500,23 +474,30 @@ class _Asked:
     problem: PreferenceMatrix
     evidence: Evidence | None
     progress: Progress = silent
+    recorded: dict[str, Any] = field(default_factory=dict)
+    """The settings as they were given, for the result to keep."""
 
     @classmethod
     def of(cls, pool: Pool, search: Search | None, evidence: Evidence | None, progress: Progress) -> _Asked:
         """Resolve the settings, join, weigh, and see whether it fits into memory."""
-        settings = (search or Search()).resolved(pool)
+        search = search or Search()
+        if search.together is not None:
+            search = replace(search, together=joined_sets(search.together, pool.shape[0]))
+        settings = search.resolved(pool)
         joined = pool if settings.together is None else pool.join(settings.together)
         weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
         # the description length weighs errors against sizes, so its weights must stay as they are
         power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
         problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
         check_solver_memory(problem, _solver(settings), settings.memory_limit)
-        return cls(pool, joined, settings, weights, power, problem, evidence, progress)
+        return cls(pool, joined, settings, weights, power, problem, evidence, progress, search.recorded())
 
     def consensus(self, answer: Answer) -> Consensus:
         """The answer as a user holds it."""
         record = self.settings.record(answer.quorum, answer.method)
-        result = assemble(self.given, self.joined, self.weights, answer, record, self.power, self.evidence)
+        result = assemble(
+            self.given, self.joined, self.weights, answer, record, self.power, self.evidence, self.recorded
+        )
         logger.info("%r", result)
         return result
 
