@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biconsensus.modes import Modes
+    from biconsensus.questions import Question
     from biconsensus.quorum._confidence import Confidence
 
 
@@ -36,6 +37,14 @@ class Bicluster:
     candidates: IntArray
     """Indices into the candidates of the pool."""
     gain: float
+
+
+class Answered(NamedTuple):
+    """What a person said of two elements."""
+
+    i: int
+    j: int
+    together: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +87,10 @@ class Consensus:
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
     trace: PathTrace | ConsensusPath | None = None
     """The quorum path that it was chosen from, where one was searched; `path` has its groups."""
+    answers: tuple[Answered, ...] = ()
+    """What a person said of pairs of elements; see `answer`."""
+    unanswered: Consensus | None = None
+    """The consensus before any answer, where there are some."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -267,6 +280,78 @@ class Consensus:
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)
+
+    def next_question(self, skip: Iterable[Sequence[int]] = ()) -> Question | None:
+        """The pair of elements whose answer by a person would settle most, with what is known about both.
+
+        Parameters
+        ----------
+        skip : iterable of pairs of int
+            Pairs that the person could not answer.
+
+        Returns
+        -------
+        Question or None
+            None where nothing is left that is worth asking.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> print(c.next_question())
+        Do 0 and 4 belong together? 60% of the sources say so; it is about 4 and 4 elements like them.
+        """
+        from biconsensus.questions._questions import next_question
+
+        return next_question(self, skip)
+
+    def answer(self, i: int, j: int, together: bool) -> Consensus:
+        """The consensus that follows when a person says whether two elements belong together.
+
+        Parameters
+        ----------
+        i, j : int
+            The elements, such as those of `next_question`.
+        together : bool
+            Whether they belong to one group.
+
+        Returns
+        -------
+        Consensus
+            Every answer holds in its labels, and others change where the answers speak for coarser or finer groups.
+            The order of answers does not matter.
+
+        Raises
+        ------
+        InputError
+            Where the answer contradicts others, also by way of them; the message names the pairs.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> c.answer(0, 4, together=False).answer(8, 12, together=False).labels
+        array([0, 0, 0, 0, 2, 2, 2, 2, 1, 1, 1, 1, 3, 3, 3, 3])
+        """
+        from biconsensus.questions._questions import answer
+
+        return answer(self, i, j, together)
+
+    def withdraw(self, i: int, j: int) -> Consensus:
+        """The consensus without what was said of two elements.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.answer(0, 4, together=True).withdraw(0, 4) is c
+        True
+        """
+        from biconsensus.questions._questions import withdraw
+
+        return withdraw(self, i, j)
 
     def modes(self) -> Modes:
         """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
