@@ -2,7 +2,7 @@
 
 `SPREAD` and `TRUST` of `questions/_questions.py` are read from the first table: for every joint with at least 4% of the
 elements on each side, the share of the sources that put pairs across it together, whether the consensus joins it, and
-whether most pairs across it share a class. The second table is the mean ARI after 20 questions for values of `STRENGTH`.
+whether most pairs across it share a class. The second is the mean ARI after 20 questions for values of `STRENGTH`.
 The pools are those of the accuracy benchmark with other draws and seeds.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def main() -> None:
     rows = np.array([row for c, truth in found for row in joints(c, truth)])
     for inside in (True, False):
         print("joints that the consensus", "joins" if inside else "does not join")
-        for low, high in zip(EDGES, EDGES[1:]):
+        for low, high in pairwise(EDGES):
             part = rows[(rows[:, 0] == inside) & (rows[:, 1] >= low) & (rows[:, 1] < high)]
             if len(part):
                 print(

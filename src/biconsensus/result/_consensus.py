@@ -333,7 +333,7 @@ class Consensus:
         >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
         >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
         >>> c.answer(0, 4, together=False).answer(8, 12, together=False).labels
-        array([0, 0, 0, 0, 2, 2, 2, 2, 1, 1, 1, 1, 3, 3, 3, 3])
+        array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 3, 3, 3, 3])
         """
         from biconsensus.questions._questions import answer
 
