@@ -18,6 +18,7 @@ FIRST_ROWS = 10_000
 def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple[Any, Any]:
     """Pool of a table of labels, and the true groups; large files are never whole in memory."""
     from biconsensus import Pool
+    from biconsensus.pool.io._tables import true_groups
 
     if reading.truth is None and reading.columns is None and not reading.drop and is_large(path):
         from biconsensus.engines._local import pool_from_stream
@@ -62,23 +63,11 @@ def label_table(path: Path, reading: Reading) -> Any:
 def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tuple[Any, Any, Any]:
     """Points, the true groups, the ids; the column of truth may hold text."""
     from biconsensus.pool.io._tables import point_table as read
+    from biconsensus.pool.io._tables import true_groups
 
     table = read(path, replace(reading, key="X"), kind)
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
     return table.X, true_groups(table.truth), table.ids
-
-
-def true_groups(values: Any) -> Any:
-    """Numbers of the true groups; a cell without truth is a class of its own."""
-    import numpy as np
-
-    if values is None:
-        return None
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
-    if values.dtype == object:
-        values = np.array([str(value) for value in values])
-    return np.unique(values, return_inverse=True)[1]
 
 
 def called(path: Path) -> str:
