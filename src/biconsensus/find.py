@@ -49,7 +49,7 @@ HALF = Fraction(1, 2)
 GIVEN_WEIGHTS = "given as numbers"
 """What the record says of weights that have no name."""
 MOST_ELEMENTS, MOST_SOURCES = 7, 4
-"""Minimum sizes that are not exceeded by default: those of the paper (its tau_R = 6 and tau_C = 3, exclusive)."""
+"""Minimum sizes that are not exceeded by default: the paper's (its tau_R = 6 and tau_C = 3, exclusive)."""
 SMALL_SHARE = 0.1
 """Share of the groups of a source that count as its small ones, when the smallest group is taken from the input."""
 RARELY_SEEN = 0.05
@@ -282,7 +282,7 @@ def find_consensus(
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
-        1/2 is the paper (a majority); lower merges, higher splits; a number works on the pool as it is. "auto"
+        1/2 is the paper (a majority); lower merges, higher splits; a number works on the whole pool. "auto"
         chooses it, trivial candidates left out, and stays with a majority where that fits as well.
     method : {"auto", "greedy", "joint", "path"}
         Algorithm 1 of the paper; all groups at once; or the point at this quorum of the path from which quorum="auto"
@@ -301,7 +301,7 @@ def find_consensus(
     n_jobs : int, optional
         Threads; the answer does not depend on it.
     weights : str, callable or (n,) array, optional
-        Weight rule for the candidates, in place of those of the pool.
+        Weight rule for the candidates, in place of the pool's weights.
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
     client : dask.distributed.Client, optional
@@ -392,7 +392,7 @@ def solve(
 
 
 def _answer_as_it_is(asked: _Asked) -> Answer:
-    """Groups at the quorum that was given, on the pool as it is."""
+    """Groups at the quorum that was given, on the whole pool."""
     settings = asked.settings
     assert isinstance(settings.quorum, Fraction)
     # in an order of its own, so that the answer does not depend on that of the user
@@ -478,7 +478,7 @@ class Traced:
         """Trace the path."""
         settings = asked.settings
         names = tuple(source.name for source in asked.joined.sources)
-        # groups that overlap, and descriptions that weigh errors against sizes, are searched on the pool as it is
+        # groups that overlap, and descriptions that weigh errors against sizes, are searched on the whole pool
         condense = not settings.overlap and settings.stop == "size"
         how: dict[str, Any] = {"source_names": names, "condense": condense, "progress": asked.progress}
         path = QuorumPath.of_problem(asked.problem, *settings.sizes, **how)
@@ -501,7 +501,9 @@ class Traced:
     def _choice(self) -> Consensus:
         """The number of groups that was asked for, or what the data says, or what the pool alone says."""
         asked = self.asked
-        return asked.consensus(_choice_on_path(self.path, asked.joined, asked.settings, asked.evidence, asked.progress))
+        found = _choice_on_path(self.path, asked.joined, asked.settings, asked.evidence, asked.progress)
+        # the path is that of all groups at once; what Algorithm 1 finds is not on it
+        return asked.consensus(found if asked.settings.method == "greedy" else replace(found, traced=self.path))
 
     def at(self, quorum: float | Fraction) -> Consensus:
         """The groups at any quorum, as ``find_consensus(quorum=quorum, method="path")`` gives them.
@@ -521,10 +523,10 @@ class Traced:
         """The groups of one point of the path."""
         settings = replace(self.asked.settings, n_groups=None)
         answer = _answer_at(self.path, point, settings, "given")
-        return replace(self.asked, settings=settings).consensus(replace(answer, method="path"))
+        return replace(self.asked, settings=settings).consensus(replace(answer, method="path", traced=self.path))
 
     def with_n_groups(self, n_groups: int) -> Consensus:
-        """So many groups, as ``find_consensus(n_groups=n_groups)`` gives them.
+        """Exactly `n_groups` groups, as ``find_consensus(n_groups=n_groups)`` gives them.
 
         Parameters
         ----------
@@ -606,11 +608,13 @@ def _choice_on_path(
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)
+        said = {one.option.point.row_labels.tobytes(): one.evidence for one in scored}
+        along = tuple(said.get(point.row_labels.tobytes(), 0.0) for point in path.points)
         if scored and scored[0].score > 0:
             best = scored[0]
             found = _answer_at(path, best.option.point, settings, evidence.kind, origin=best.option.origin)
-            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored))
-        return _one_group(path, settings, evidence)
+            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored), path_evidence=along)
+        return replace(_one_group(path, settings, evidence), path_evidence=along)
     if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
         answer = _answer_at(path, majority, settings, "pool", "a majority")
         # what ended the search is part of the account
