@@ -30,6 +30,41 @@ def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple
     return Pool.from_labels(table.columns, ids=table.ids), true_groups(table.truth)
 
 
+def weighed_pool(pool: Any, weights: list[str]) -> Any:
+    """The pool with the weights of NAME=X, which multiply those of the candidates of a source."""
+    import numpy as np
+
+    from biconsensus.errors import InputError, UnknownNameError
+
+    factors = np.ones(len(pool.sources))
+    places = {source.name: k for k, source in enumerate(pool.sources)}
+    for one in weights:
+        name, _, number = one.rpartition("=")
+        if name not in places:
+            raise UnknownNameError.of("grouping in --weight", name or one, places)
+        try:
+            factors[places[name]] = float(number)
+        except ValueError:
+            raise InputError(f"--weight {one}: {number!r} is no number; write NAME=2.") from None
+    if not (np.isfinite(factors).all() and (factors > 0).all()):
+        raise InputError("--weight: weights must be above 0; --drop leaves a grouping out.")
+    return replace(pool, weights=pool.weights * factors[pool.source_of]) if weights else pool
+
+
+def elements_of(pool: Any, text: str) -> list[int]:
+    """Numbers of the elements whose ids are listed, divided by commas."""
+    from biconsensus.errors import InputError
+
+    m = pool.shape[0]
+    ids = {str(value): k for k, value in enumerate(range(m) if pool.ids is None else pool.ids)}
+    found = []
+    for part in text.split(","):
+        if part.strip() not in ids:
+            raise InputError(f"--together {text}: there is no element {part.strip()!r}; give ids as in the table.")
+        found.append(ids[part.strip()])
+    return found
+
+
 def is_large(path: Path) -> bool:
     """Whether a file, or a folder of Parquet files, is to be read piece by piece."""
     if path.is_dir():

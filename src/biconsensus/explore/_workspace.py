@@ -21,7 +21,8 @@ from biconsensus.explore._subject import Subject, open_file
 from biconsensus.explore._worker import StoppedError, Worker, WorkFailedError
 from biconsensus.find import Traced, trace
 from biconsensus.pool.io._roles import Reading
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Consensus, at_point
+from biconsensus.result._path import ConsensusPath
 
 EMPTY, WORKING, PREVIEW, READY, FAILED = "empty", "working", "preview", "ready", "failed"
 """States: nothing to explore; the first answer is being found; an answer at once, the exact one to follow; the answer
@@ -30,6 +31,8 @@ MOST_PATHS = 3
 """Paths that are kept beside that of all sources, so that a change that is undone costs nothing: each may be large."""
 MOST_CUTS = 32
 """Answers that are kept: more than a path has points."""
+SAME_QUORUM = 1e-9
+"""Difference of two quorums that are one: they are decimal fractions."""
 MOST_KEPT = 26
 """Answers that a user can keep for comparison: one for each letter."""
 
@@ -40,6 +43,8 @@ class Found:
 
     traced: Traced
     auto: Consensus
+    finished: ConsensusPath | None = None
+    """Groups of all elements at the points of the path; they come a little later."""
 
 
 def trace_pool(subject: Subject, choices: Choices, progress: Progress = silent) -> Found:
@@ -47,22 +52,18 @@ def trace_pool(subject: Subject, choices: Choices, progress: Progress = silent) 
     search = choices.search(subject.settings)
     traced = trace(choices.pool(subject.pool), search, subject.evidence, progress=progress)
     auto = traced.answer()
-    found = Found(replace(traced, asked=replace(traced.asked, progress=silent)), auto)
-    _last[:] = [found]
-    return found
+    _last[:] = [auto]
+    # sent without its own path: that would be finished first, and traced has it
+    return Found(replace(traced, asked=replace(traced.asked, progress=silent)), replace(auto, trace=None))
 
 
-_last: list[Found] = []
-"""In the process that works: the last path, of which all points may be asked for."""
+_last: list[Consensus] = []
+"""In the process that works: the last answer, whose path may be asked for."""
 
 
-def all_cuts(progress: Progress = silent) -> dict[float, Consensus]:
-    """Answers at all points of the last path, so that moving along it costs nothing."""
-    traced, found = _last[0].traced, {}
-    for k, quorum in enumerate(traced.quorums):
-        progress(k, len(traced.quorums), "points of the path")
-        found[quorum] = traced.at(quorum)
-    return found
+def finish_last() -> ConsensusPath | None:
+    """Groups of all elements at the points of the last path, so that moving along it costs nothing."""
+    return _last[0].path
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +95,7 @@ class Workspace:
         self._worker = Worker()
         self._base: tuple[Any, ...] | None = None
         """Key of a path of all sources, which previews start from; it is never thrown away."""
+        self._counted: tuple[int, Consensus | None] = (0, None)
         self._thread: threading.Thread | None = None
 
     # what comes in
@@ -203,7 +205,7 @@ class Workspace:
         """Trace the path in the other process and land the answer."""
         # what was handed over is not needed there
         sent = replace(subject, given=None, X=None, graph=None, truth=None)
-        found = self._worker.run(trace_pool, sent, choices, progress=self._tell)
+        found: Found = self._worker.run(trace_pool, sent, choices, progress=self._tell)
         with self.lock:
             if threading.current_thread() is not self._thread:
                 return
@@ -214,10 +216,10 @@ class Workspace:
                 del self._paths[next(key for key in self._paths if key != self._base)]
             self._land(found)
             self.version += 1
-        cuts = self._worker.run(all_cuts, progress=silent)
-        given = found.traced.asked
-        for quorum, cut in cuts.items():  # one pool for all of them
-            self._keep_cut((*choices.key, QUORUM, quorum), replace(cut, pool=given.given, row_of=given.joined.inverse))
+        finished = self._worker.run(finish_last)
+        with self.lock:
+            if self._paths.get(choices.key) is found:
+                self._paths[choices.key] = Found(found.traced, found.auto, finished)
 
     def _keep_cut(self, key: tuple[Any, ...], cut: Consensus) -> None:
         """Remember an answer; the oldest goes."""
@@ -248,10 +250,33 @@ class Workspace:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 number = choices.mode == NUMBER
-                traced = found.traced
-                cut = traced.with_n_groups(choices.n_groups) if number else traced.at(choices.quorum)
+                cut = found.traced.with_n_groups(choices.n_groups) if number else self._at(found, choices.quorum)
             self._keep_cut(key, cut)
         return self._cuts[key]
+
+    def _at(self, found: Found, quorum: float) -> Consensus:
+        """Answer at a quorum: as it was finished, or from the path."""
+        assert self.subject is not None
+        finished = found.finished
+        # data beyond the pool may place elements that no candidate holds, which the finished groups leave out
+        if finished is not None and self.subject.evidence is None:
+            for point in finished.points:
+                if abs(point.quorum - quorum) < SAME_QUORUM:
+                    answer = at_point(found.auto, finished, point)
+                    said = {"chosen_by": "given", "method": "path", "n_groups": None}
+                    return replace(answer, settings={**answer.settings, **said})
+        return found.traced.at(quorum)
+
+    def whole(self) -> tuple[Subject, Choices, Consensus]:
+        """Input, choices and exact answer with its path, after waiting for it."""
+        subject, choices, answer = self.settled()
+        if choices.mode == GIVEN:
+            return subject, choices, answer
+        self.wait(None)
+        with self.lock:
+            found = self._paths.get(choices.key)
+            finished = None if found is None else found.finished
+        return subject, choices, replace(answer, trace=finished)
 
     def path(self) -> list[list[float]]:
         """Quorum, number of groups and score of every point of the path, where it is known."""
@@ -261,6 +286,13 @@ class Workspace:
                 return []
             path = found.traced.path
             return [[float(point.quorum), len(point), path.score(point)] for point in path.points]
+
+    def answer_number(self) -> int:
+        """Changes when the answer does, so that a page asks for its details once."""
+        with self.lock:
+            if self.answer is not self._counted[1]:
+                self._counted = self._counted[0] + 1, self.answer
+            return self._counted[0]
 
     def settled(self) -> tuple[Subject, Choices, Consensus]:
         """Input, choices and exact answer; refused while there is none."""
