@@ -12,7 +12,9 @@ from scipy.sparse import csr_array
 
 from biconsensus.explore._choices import Choices
 from biconsensus.explore._subject import Subject
+from biconsensus.protocols import IntArray
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._path import ConsensusPath
 from biconsensus.result._storage import save
 
 
@@ -24,7 +26,21 @@ def on_all_sources(answer: Consensus, subject: Subject, choices: Choices) -> Con
     kept = choices.candidates(pool)
     weights = np.zeros(pool.shape[1])
     weights[kept] = answer.pool.weights if answer.weights is None else answer.weights
-    return replace(answer, pool=pool, weights=weights, candidates=tuple(kept[own] for own in answer.candidates))
+    candidates = tuple(kept[own] for own in answer.candidates)
+    path = None if answer.path is None else _path_on_all(answer.path, kept, pool.shape[1])
+    return replace(answer, pool=pool, weights=weights, candidates=candidates, trace=path)
+
+
+def _path_on_all(path: ConsensusPath, kept: IntArray, n_candidates: int) -> ConsensusPath:
+    """The same path with the candidates that did not vote behind no group."""
+    weights = np.zeros(n_candidates)
+    weights[kept] = path.weights
+    points = []
+    for point in path.points:
+        columns = np.full(n_candidates, -1, point.columns.dtype)
+        columns[kept] = point.columns
+        points.append(replace(point, columns=columns))
+    return ConsensusPath(tuple(points), weights)
 
 
 def save_session(path: Path, subject: Subject, choices: Choices, answer: Consensus) -> None:

@@ -14,6 +14,7 @@ from biconsensus.explore._subject import GROUPINGS, NETWORK, POINTS, Subject
 from biconsensus.explore._workspace import PREVIEW, READY, Workspace
 from biconsensus.plots._source_numbers import source_numbers
 from biconsensus.pool._diagnostics import diagnose
+from biconsensus.pool.io._roles import AS_USED
 from biconsensus.protocols import IntArray
 from biconsensus.quorum._confidence import matched
 from biconsensus.result._consensus import Consensus
@@ -72,7 +73,7 @@ def _input(subject: Subject) -> dict[str, Any]:
         "elements": pool.shape[0],
         "candidates": pool.shape[1],
         "decided": subject.decided,
-        "notes": list(subject.notes),
+        "notes": [note.removesuffix(f"; {AS_USED}") for note in subject.notes],  # here the page decides
         "columns": [{"name": name, "role": role} for name, role in subject.columns.items()],
         "given": subject.given is not None,
     }
@@ -146,6 +147,7 @@ def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[
     return {
         "total": int(order.size),
         "page": max(0, page),
+        "size": MOST_ELEMENTS,
         "pages": max(1, -(-int(order.size) // MOST_ELEMENTS)),
         "rows": [
             {"element": e, "name": name, "group": label, "confidence": _short(one), "backing": _short(held)}

@@ -31,6 +31,8 @@ function dot(group) {
   return node;
 }
 
+const narrow = () => matchMedia("(max-width: 52rem)").matches;
+
 function say(text) { at("error").hidden = !text; at("error").textContent = text || ""; }
 
 async function ask(path, body, headers) {
@@ -108,9 +110,11 @@ function showInput() {
   at("decided").textContent = input.decided + " " + number(input.elements) + " elements, " + number(input.candidates) + " groups in all sources.";
   at("notes").replaceChildren(...input.notes.map((note) => make("li", { text: note })));
   at("reading").hidden = !input.columns.length;
+  at("drop-note").hidden = true;
   const key = JSON.stringify([input.columns, input.kind]);
   if (at("roles").dataset.key === key) return;
   at("roles").dataset.key = key;
+  if (narrow()) at("card-input").open = false;
   if (input.kind === "groupings" || input.kind === "points") at("kind").value = input.kind;
   at("roles").replaceChildren(...input.columns.map((column) => {
     const select = make("select", { "aria-label": "Column " + (column.name || "without a name") });
@@ -227,7 +231,7 @@ async function showDetails() {
 async function showElements() {
   let told;
   try { told = await ask("elements?" + new URLSearchParams(sheet)); } catch { return; }
-  const from = told.total ? told.page * 100 + 1 : 0;
+  const from = told.total ? told.page * told.size + 1 : 0;
   at("elements-note").textContent = number(told.total) + (told.total === 1 ? " element" : " elements") + (told.pages > 1 ? "; " + number(from) + " to " + number(from + told.rows.length - 1) + " here." : ".");
   at("previous").disabled = told.page === 0; at("next").disabled = told.page + 1 >= told.pages;
   at("rows").replaceChildren(...told.rows.map((row) => {
@@ -338,7 +342,7 @@ function listen() {
     try { await navigator.clipboard.writeText(at("command").textContent); at("saved").textContent = "Copied."; }
     catch { getSelection().selectAllChildren(at("command")); at("saved").textContent = "Press Ctrl-C to copy."; }
   });
-  if (matchMedia("(max-width: 52rem)").matches) for (const id of ["card-sources", "card-save"]) at(id).open = false;
+  if (narrow()) for (const id of ["card-sources", "card-save"]) at(id).open = false;
 }
 
 listen();
