@@ -98,6 +98,8 @@ def cluster(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -117,7 +119,7 @@ def cluster(
     from biconsensus.cli._fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, overlap=overlap, solver=solver)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -134,6 +136,8 @@ def communities(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -149,7 +153,7 @@ def communities(
     from biconsensus.cli._fronts import run_communities
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
-    more = {"random_state": seed, "n_jobs": jobs}
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
