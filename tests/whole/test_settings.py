@@ -119,7 +119,9 @@ def kept_runs(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BiconsensusWarning)
         bc.ConsensusClustering(runs=bc.Runs(checkpoint=folder / "clusters"), random_state=0).fit(points)
-        bc.ConsensusCommunities(runs=bc.Runs(checkpoint=folder / "communities"), random_state=0).fit(folder / "network.txt")
+        bc.ConsensusCommunities(runs=bc.Runs(checkpoint=folder / "communities"), random_state=0).fit(
+            folder / "network.txt"
+        )
     return {name: folder / name for name in ("points.csv", "network.txt", "clusters", "communities")}
 
 

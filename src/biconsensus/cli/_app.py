@@ -120,13 +120,9 @@ def cluster(
     """Cluster a table of numbers: many base clusterings, and what they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-<<<<<<< HEAD
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, overlap=overlap, solver=solver)
-=======
     output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
->>>>>>> main
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -160,13 +156,8 @@ def communities(
     """Find communities of a network: many runs of many algorithms, and what they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-<<<<<<< HEAD
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
-    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
-=======
     output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    more = {"random_state": seed, "n_jobs": jobs}
->>>>>>> main
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 

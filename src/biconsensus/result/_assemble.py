@@ -110,7 +110,9 @@ def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:
         placed = evidence.place(labels)
         if not np.array_equal(placed, labels):
             result = replace(result, placed=placed)
-    return replace(result, evidence=result._significance_by(evidence), settings={**result.settings, "evidence": evidence.kind})
+    return replace(
+        result, evidence=result._significance_by(evidence), settings={**result.settings, "evidence": evidence.kind}
+    )
 
 
 def unit_power(weights: FloatArray, keep_smallest: bool = True) -> int:
