@@ -206,7 +206,7 @@ class Consensus:
         return self._significance_by(AgreementEvidence(self.pool))
 
     def _significance_by(self, evidence: Evidence) -> FloatArray:
-        """(T,) significance of each group by one kind of evidence; of overlapping groups, each with all its elements."""
+        """(T,) significance of each group by one kind of evidence; an overlapping group with all its elements."""
         if not self.settings.get("overlap"):
             return evidence.of_groups(self.labels) if len(self) else np.zeros(0)
         found = np.zeros(len(self))
