@@ -17,7 +17,7 @@ from biconsensus.errors import InputError
 from biconsensus.matrix import _coverage as shares
 from biconsensus.pool._distinct import gather
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray
 from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 
 if TYPE_CHECKING:
@@ -203,9 +203,22 @@ class Consensus:
             return self.evidence
         from biconsensus.significance._agreement import AgreementEvidence
 
-        found = AgreementEvidence(self.pool).of_groups(self.labels)
-        # the last groups of an overlapping consensus may be the label of no element
-        return np.concatenate([found, np.zeros(len(self) - found.size)])
+        return self._significance_by(AgreementEvidence(self.pool))
+
+    def _significance_by(self, evidence: Evidence) -> FloatArray:
+        """(T,) significance of each group by one kind of evidence; an overlapping group with all its elements."""
+        if not self.settings.get("overlap"):
+            return evidence.of_groups(self.labels) if len(self) else np.zeros(0)
+        found = np.zeros(len(self))
+        by_group = csr_array(self.membership.T)
+        for k in range(len(self)):
+            labels = self.labels.copy()
+            labels[by_group.indices[by_group.indptr[k] : by_group.indptr[k + 1]]] = k
+            # a group may be the label of no element: those that are left, numbered without a gap
+            present, numbered = np.unique(labels, return_inverse=True)
+            none = int(present[0] < 0)
+            found[k] = evidence.of_groups(numbered - none)[np.searchsorted(present, k) - none]
+        return found
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
