@@ -10,6 +10,7 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
 app.add_typer(datasets_group)
+app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
 
 
 def _version(asked: bool) -> None:

@@ -23,6 +23,7 @@ from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biconsensus.modes import Modes
     from biconsensus.quorum._confidence import Confidence
 
 
@@ -71,6 +72,8 @@ class Consensus:
     """(n,) weights of the candidates in the search; None means the pool's weights."""
     evidence: FloatArray | None = None
     """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The settings that were given, as a file can hold them; whoever goes on from this result searches with them."""
     placed: IntArray | None = None
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
     trace: PathTrace | ConsensusPath | None = None
@@ -277,6 +280,21 @@ class Consensus:
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)
+
+    def modes(self) -> Modes:
+        """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> base = [[0] * 20 + [1] * 20] * 3 + [[0, 1] * 20] * 3
+        >>> bc.find_consensus(base).modes().source_modes
+        array([0, 0, 0, 1, 1, 1])
+        """
+        from biconsensus.find import Search
+        from biconsensus.modes._modes import find_modes
+
+        return find_modes(self.pool, Search.of_record(self.asked))
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
