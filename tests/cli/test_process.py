@@ -24,6 +24,7 @@ COMMANDS = [
     "demo",
     "inspect",
     "models",
+    "modes",
     "solvers",
     "algorithms",
     "datasets",

@@ -12,6 +12,7 @@ from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
 from biconsensus.cli._explore import EXAMPLES as EXPLORE_EXAMPLES
 from biconsensus.cli._explore import explore
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 app.add_typer(datasets_group)
 app.command(epilog=EXPLORE_EXAMPLES)(explore)
+app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
 
 
 def _version(asked: bool) -> None:
@@ -104,6 +106,8 @@ def cluster(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -124,7 +128,8 @@ def cluster(
     from biconsensus.cli._fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -141,6 +146,8 @@ def communities(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -157,7 +164,7 @@ def communities(
     from biconsensus.cli._fronts import run_communities
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    more = {"random_state": seed, "n_jobs": jobs}
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
