@@ -47,7 +47,9 @@ def test_a_new_user_finds_removes_chooses_and_exports(page: Any, table: Path) ->
     assert page.inner_text("#headline").startswith(f"{len(first)} groups of 75 elements")
     sure = [float(text) for text in page.locator("#rows td:nth-child(4)").all_inner_texts()]
     assert sure == sorted(sure)
-    page.wait_for_selector("#sources .remark:has-text('dissents')")
+    page.wait_for_selector("#sources tr:has-text('chance') td:nth-child(4):has-text('0.')")
+    alike = [float(text) for text in page.locator("#sources td:nth-child(4)").all_inner_texts()]
+    assert max(alike[5:]) < 0.2 < min(alike[:5])  # who says nothing is seen at once
     page.click("#keep")
     page.uncheck("[aria-label='chance votes']")
     page.uncheck("[aria-label='noise votes']")

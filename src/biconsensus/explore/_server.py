@@ -27,7 +27,7 @@ from biconsensus.explore import _views as views
 from biconsensus.explore._session import save_session
 from biconsensus.explore._subject import GROUPINGS, NETWORK, NETWORKS, POINTS, RESULTS, Subject
 from biconsensus.explore._worker import StoppedError, Worker
-from biconsensus.explore._workspace import Workspace
+from biconsensus.explore._workspace import NotSettledError, Workspace
 from biconsensus.pool.io._roles import Reading
 from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._writing import write_table
@@ -213,7 +213,10 @@ def _asked(view: Callable[[Backend, Request], Any]) -> Callable[[Request], Await
     """A view as JSON, made in a thread."""
 
     async def answer(request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(view, request.app.state.backend, request))
+        try:
+            return JSONResponse(await run_in_threadpool(view, request.app.state.backend, request))
+        except NotSettledError:  # the page has moved on while it asked, and will ask again
+            return JSONResponse({"waiting": True})
 
     return answer
 
@@ -343,8 +346,8 @@ async def _report(request: Request) -> Response:
     """The report of the answer, for the frame of the page."""
     try:
         text = await run_in_threadpool(request.app.state.backend.report)
-    except StoppedError:
-        raise HTTPException(503, "the server is going down.") from None
+    except (NotSettledError, StoppedError):
+        text = "<!DOCTYPE html><title>Report</title><p>The answer is being worked out; its report follows.</p>"
     return HTMLResponse(text, headers={"content-security-policy": REPORT_POLICY})
 
 

@@ -37,6 +37,10 @@ MOST_KEPT = 26
 """Answers that a user can keep for comparison: one for each letter."""
 
 
+class NotSettledError(InputError):
+    """There is no exact answer at the moment."""
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """A path, and what the library chooses on it."""
@@ -298,7 +302,7 @@ class Workspace:
         """Input, choices and exact answer; refused while there is none."""
         with self.lock:
             if self.subject is None or self.answer is None or self.status != READY:
-                raise InputError("the answer is still being worked out; wait until it is there, or cancel.")
+                raise NotSettledError("the answer is still being worked out; wait until it is there, or cancel.")
             return self.subject, self.choices, self.answer
 
     # comparison

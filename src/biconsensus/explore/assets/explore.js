@@ -221,7 +221,9 @@ function filter(group) {
 
 async function showDetails() {
   try {
-    details = await ask("details");
+    const told = await ask("details");
+    if (told.waiting) return;
+    details = told;
     if (details.number !== state.answer.number) return;
     state.confidence = details.confidence; state.alike = details.sources;
     showAnswer(); showSources();
@@ -231,6 +233,7 @@ async function showDetails() {
 async function showElements() {
   let told;
   try { told = await ask("elements?" + new URLSearchParams(sheet)); } catch { return; }
+  if (told.waiting) return;
   const from = told.total ? told.page * told.size + 1 : 0;
   at("elements-note").textContent = number(told.total) + (told.total === 1 ? " element" : " elements") + (told.pages > 1 ? "; " + number(from) + " to " + number(from + told.rows.length - 1) + " here." : ".");
   at("previous").disabled = told.page === 0; at("next").disabled = told.page + 1 >= told.pages;
@@ -252,7 +255,7 @@ function showChosen() {
 
 function showReport() {
   clearTimeout(reportTimer);
-  reportTimer = setTimeout(() => { at("report-link").href = "report"; at("frame").src = "report?v=" + state.answer.number; }, 400);
+  reportTimer = setTimeout(() => { if (state.status !== "ready") { shownAnswer = -1; return; } at("report-link").href = "report"; at("frame").src = "report?v=" + state.answer.number; }, 400);
 }
 
 function showKept() {
@@ -268,6 +271,7 @@ async function showBoth() {
   if (!name) { at("both").replaceChildren(make("p", { class: "note", text: "Keep an answer, change something, and see what moved." })); return; }
   let told;
   try { told = await ask("compare?with=" + encodeURIComponent(name)); } catch { return; }
+  if (told.waiting) return;
   const last = told.table.length - 1, lastColumn = told.table[0].length - 1;
   const rowName = (k) => (told.whole && k === last ? "no group" : "group " + k), columnName = (k) => (told.whole && k === lastColumn ? "no group" : "group " + k);
   const rows = told.table.map((_, k) => k).filter((k) => told.table[k].some((n) => n)), columns = told.table[0].map((_, k) => k).filter((k) => told.table.some((row) => row[k]));
@@ -295,6 +299,7 @@ function upload(file) {
   if (!file) return;
   say(""); chosen.clear(); sheet = { group: "", text: "", page: 0 }; at("find").value = "";
   at("status-text").textContent = "Sending " + file.name + "…";
+  delete document.body.dataset.ready;
   tell("upload", file, { "Content-Type": "application/octet-stream", "X-Name": encodeURIComponent(file.name) });
 }
 
