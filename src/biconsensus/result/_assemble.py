@@ -114,8 +114,9 @@ def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:
         placed = evidence.place(labels)
         if not np.array_equal(placed, labels):
             result = replace(result, placed=placed)
-    significance = evidence.of_groups(result.labels) if len(result) else np.zeros(0)
-    return replace(result, evidence=significance, settings={**result.settings, "evidence": evidence.kind})
+    return replace(
+        result, evidence=result._significance_by(evidence), settings={**result.settings, "evidence": evidence.kind}
+    )
 
 
 def unit_power(weights: FloatArray, keep_smallest: bool = True) -> int:
