@@ -21,6 +21,7 @@ from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
+from biconsensus.growing._rounds import rounds_of
 from biconsensus.pool._pool import without_trivial
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
@@ -29,6 +30,9 @@ SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
 SMALLEST = 3
 """Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
+AUTO_RUNS = (5, 10, 20, 40)
+"""Runs of each setting after which ``n_runs="auto"`` looks whether more would change the answer; each number is run
+afresh, which costs at most as much again as the last."""
 
 
 class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type: ignore[misc]
@@ -42,8 +46,9 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         or (m, g) memberships.
         "default" is a pool of Louvain, Leiden, block-model and label-propagation runs over several resolutions, for
         which the extra ``graph`` is enough.
-    n_runs : int
-        Runs of each setting (in the default pool: of each algorithm), each with its own seed.
+    n_runs : int or "auto"
+        Runs of each setting (in the default pool: of each algorithm), each with its own seed. "auto" doubles them from
+        5 to at most 40, until more would not change the answer (`Consensus.converged`).
     quorum : float in (0, 1), or "auto"
         Share of agreement that a community needs. "auto" lets the network decide how fine the communities are: it
         takes the grouping with the most evidence in the links, and one community where no grouping has any. Further
@@ -119,7 +124,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
     def __init__(
         self,
         algorithms: Any = "default",
-        n_runs: int = 10,
+        n_runs: int | str = 10,
         *,
         quorum: float | str = "auto",
         n_groups: int | None = None,
@@ -189,9 +194,18 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         return self._fit(views, read, named=True, chunks=True)
 
     def _fit(self, views: Sequence[View], graph: Graph, named: bool, chunks: bool = False) -> ConsensusCommunities:
-        """Run, pool, solve; the same for one network, several, and chunks."""
+        """Run, pool, solve, as often as it takes; the same for one network, several, and chunks."""
+        rounds = rounds_of(self.n_runs, AUTO_RUNS)
+        for number in rounds:
+            self._fit_once(views, graph, named, chunks, number)
+            if number < rounds[-1] and self.consensus_.converged:
+                break
+        return self
+
+    def _fit_once(self, views: Sequence[View], graph: Graph, named: bool, chunks: bool, n_runs: int) -> None:
+        """Run, pool, solve, with a number of runs of each setting."""
         search = self._search(graph)
-        settings = settings_of(self.algorithms, self.n_runs)
+        settings = settings_of(self.algorithms, n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
         again = second_round(len(sources)).sources(0, False)
@@ -219,7 +233,6 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         self.modularity_ = metrics.modularity(graph.adjacency, self.labels_)
         self.conductance_ = conductances(graph, self.consensus_.membership)
         self.communities_ = sets_of_names(self.consensus_.membership, graph.names)
-        return self
 
     def _search(self, graph: Graph) -> Search:
         """All settings of the search, checked, nodes by position."""
