@@ -265,8 +265,8 @@ def page(values: Values) -> str:
     if (one := values.get("stopping")) is not None:
         lines += [
             "",
-            f"k-means runs on {one['sets']} sets: `converged` after 10, 20 or 40 runs on {one['stopped']}; the answer of "
-            f"four times the runs is within .02 ARI on {one['close']:.0%} of these (asked: 95%): "
+            f"k-means runs on {one['sets']} sets: `converged` after 10, 20 or 40 runs on {one['stopped']}; the answer "
+            f"of four times the runs is within .02 ARI on {one['close']:.0%} of these (asked: 95%): "
             f"{', '.join(map(str, one['agreement']))}.",
         ]
     lines += ["", "## Questions", "", f"ARI before, after {N_QUESTIONS} questions, after {N_RANDOM} random pairs:"]

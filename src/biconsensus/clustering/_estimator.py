@@ -21,7 +21,7 @@ from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
-from biconsensus.sources._running import Runs, child_seeds, run_sources
+from biconsensus.sources._running import Runs, SourceResult, child_seeds, run_sources
 from biconsensus.sources._scaling import Scaling, check_range
 
 AUTO_RUNS = (1, 2, 4)
@@ -142,7 +142,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         rounds = rounds_of(self.n_runs, AUTO_RUNS)
         seeds = child_seeds(self.random_state, rounds[-1] * len(sources))
         evidence = PointEvidence(in_one_unit(points)) if len(points) > 2 else None
-        self.results_ = []
+        self.results_: list[SourceResult] = []
         for number in rounds:
             done, wanted = len(self.results_), number * len(sources)
             more = sources * ((wanted - done) // len(sources))

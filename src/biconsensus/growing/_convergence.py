@@ -76,8 +76,8 @@ def convergence(consensus: Consensus) -> Convergence:
     The sources are put into an order by their content, so that the order in which they came does not matter, and dealt
     out to parts like cards. Where the number of groups was decided by data beyond the pool, parts and whole are
     compared at that number. An answer of all sources relates to one with four times as many as the answers of quarters
-    relate to it; what they lack is taken to shrink once more by as much as from eighths to quarters, though the sources
-    double twice.
+    relate to it. What those lack (or what halves lack, if that is more) is taken to shrink once more by as much as from
+    eighths to quarters, though the sources double twice.
     """
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; convergence is measured for disjoint groups.")
@@ -96,12 +96,12 @@ def convergence(consensus: Consensus) -> Convergence:
 
 
 def _expected(agreement: list[float]) -> float:
-    """Agreement with an answer of four times the sources, from that of halves, quarters and eighths, as far as known."""
+    """Agreement with an answer of four times the sources, from those of halves, quarters and eighths."""
     lacking = [1.0 - score for score in agreement[::-1]]
     if len(lacking) < 2:
         return float("nan")
     shrinks = 1.0 if len(lacking) < 3 or lacking[2] <= 0 else min(lacking[1] / lacking[2], 1.0)
-    return 1.0 - lacking[1] * shrinks
+    return 1.0 - max(lacking[:2]) * shrinks
 
 
 def _search(consensus: Consensus) -> Search:
