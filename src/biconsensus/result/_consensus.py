@@ -128,8 +128,10 @@ class Consensus:
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
-            labels[left] = nearest[self.pool.inverse[left]]
+            # mostly few are left over, and the others need no look
+            rows, place = np.unique(self.pool.inverse[left], return_inverse=True)
+            part = self.pool.rows if rows.size == self.pool.rows.shape[0] else csr_array(self.pool.rows[rows])
+            labels[left] = shares.largest_in_rows(shares.held_weight(part, self.behind))[place]
         if self.placed is not None:
             labels = np.where(labels < 0, self.placed, labels)
         return labels
