@@ -24,17 +24,18 @@ __all__ = [
     "Provenance",
     "Runs",
     "Search",
-    "anndata",
     "baselines",
     "datasets",
     "errors",
     "find_consensus",
     "metrics",
+    "pl",
     "plots",
+    "tl",
 ]
 
 if TYPE_CHECKING:
-    from biconsensus import anndata, baselines, datasets, errors, metrics, plots
+    from biconsensus import baselines, datasets, errors, metrics, pl, plots, tl
     from biconsensus.clustering._bicluster import BiclusterConsensus
     from biconsensus.clustering._estimator import ConsensusClustering
     from biconsensus.communities._estimator import ConsensusCommunities
@@ -61,11 +62,12 @@ __getattr__, __dir__ = lazy_names(
         "Runs": "biconsensus.sources._running",
         "Search": "biconsensus.find",
         "find_consensus": "biconsensus.find",
-        "anndata": None,
         "baselines": None,
         "datasets": None,
         "errors": None,
         "metrics": None,
+        "pl": None,
         "plots": None,
+        "tl": None,
     },
 )
