@@ -111,10 +111,13 @@ def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_gro
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
-    behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
-    labels = largest_in_rows(held_weight(problem.entries, behind))
+    labels = np.full(problem.shape[0], -1)
     for t, block in enumerate(blocks):
         labels[block.rows] = t
+    left = np.flatnonzero(labels < 0)
+    if left.size and blocks:
+        behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
     return labels
 
 
