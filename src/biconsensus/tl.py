@@ -270,13 +270,16 @@ def _sources(found: Consensus) -> pd.DataFrame:
     alike = np.ones(len(pool.sources), np.int64)
     for own in redundant_sources(pool):
         alike[own] = own.size
+    # parameters that all runs have and that are numbers: a column of a file has one type
+    names = set.intersection(*(set(source.params) for source in pool.sources)) if pool.sources else set()
+    common = sorted(name for name in names if all(isinstance(s.params[name], int | float) for s in pool.sources))
     lines = []
     for s, source in enumerate(pool.sources):
         own = np.flatnonzero(pool.source_of == s)
         said = _labels_of(pool, own)
         lines.append(
             {
-                **{name: value for name, value in source.params.items() if isinstance(value, int | float | str)},
+                **{name: source.params[name] for name in common},
                 "clusters": own.size,
                 "agreement": metrics.ari(found.labels[said >= 0], said[said >= 0]) if (said >= 0).any() else 0.0,
                 "vote": float(pool.weights[own].mean()) if own.size else 0.0,
@@ -284,12 +287,14 @@ def _sources(found: Consensus) -> pd.DataFrame:
             }
         )
     repeated = len({source.name for source in pool.sources}) < len(pool.sources)
-    names = [f"{source.name} {s}" if repeated else source.name for s, source in enumerate(pool.sources)]
-    return pd.DataFrame(lines, index=pd.Index(names, name="source"))
+    index = [f"{source.name} {s}" if repeated else source.name for s, source in enumerate(pool.sources)]
+    return pd.DataFrame(lines, index=pd.Index(index, name="source"))
 
 
 def _labels_of(pool: Pool, candidates: IntArray) -> IntArray:
     """(m,) which of the candidates holds each element, the first of several; -1 for none."""
+    if candidates.size == 0:
+        return np.full(pool.shape[0], -1)
     held = (pool.rows[:, candidates] != 0).toarray()
     first = np.where(held.any(axis=1), held.argmax(axis=1), -1).astype(np.int64)
     return np.asarray(first[pool.inverse])
