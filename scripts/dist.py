@@ -1,8 +1,8 @@
-"""Build wheel and sdist, check them, and try the wheel in empty environments: alone, and with each extra.
+"""Build wheel and sdist, check them, and try the wheel in empty environments: alone, with each extra, with all.
 
 ``python -m scripts.dist [EXTRA ...]``: `base` is the package alone; without names, all of them. Each environment is
 new, holds nothing but the wheel and what it asks for, and runs a small example of what the extra is for. The base must
-stay small and start quickly; the limits are below. Exit code: the number of environments that failed.
+stay small and start quickly; the limits are below. With all extras the pages for beginners run as printed. Exit code: the number of environments that failed.
 """
 
 from __future__ import annotations
@@ -72,9 +72,12 @@ for k in range(4):
 bc.tl.consensus(adata, keys=[f"run {k}" for k in range(4)])
 assert adata.obs["consensus"].nunique() == 2
 """,
+    "explore": "import starlette, uvicorn; from biconsensus.explore import Explorer; assert callable(Explorer)",
     "datasets": "from biconsensus import datasets; assert datasets.load_uci('iris')[0].shape == (150, 4)",
 }
 """What each extra is for, in a few lines that need nothing else."""
+PAGES = ("README.md", "docs/installation.md", "docs/start/merge.md", "docs/start/cluster.md", "docs/start/fit.md")
+"""Pages for beginners, whose code must run as printed where `biconsensus[all]` is installed."""
 
 
 @dataclass(frozen=True)
@@ -101,16 +104,17 @@ class Trial:
 
 def main(names: list[str]) -> int:
     """Build, check, try; the exit code is the number of environments that failed."""
-    unknown = set(names) - {"base", *extras()}
+    known = ["base", *extras(), "all"]
+    unknown = set(names) - set(known)
     if unknown:
-        sys.exit(f"no such extra: {', '.join(sorted(unknown))}; there are: base, {', '.join(extras())}")
+        sys.exit(f"no such extra: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     shutil.rmtree(DIST, ignore_errors=True)
     call(sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT))
     call(sys.executable, "-m", "twine", "check", "--strict", *map(str, sorted(DIST.iterdir())))
     (wheel,) = DIST.glob("*.whl")
     failed = 0
     print(f"{'environment':12} {'MB':>5} {'import s':>8} {'--help s':>8}")
-    for name in names or ["base", *extras()]:
+    for name in names or known:
         trial = tried(wheel, name)
         faults = trial.faults()
         failed += bool(faults)
@@ -143,7 +147,9 @@ def tried(wheel: Path, name: str) -> Trial:
         install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wanted]
         error = failure(install, place) or failure([str(python), "-m", "pip", "check"], place)
         size = megabytes(place / "env") - empty
-        error = error or failure([str(python), "-c", TRIALS[name]], place)
+        pages = [str(ROOT / page) for page in PAGES]
+        trial = [str(ROOT / "scripts" / "run_pages.py"), *pages] if name == "all" else ["-c", TRIALS[name]]
+        error = error or failure([str(python), *trial], place)
         nothing = seconds([str(python), "-c", "pass"], place)
         importing = seconds([str(python), "-c", "import biconsensus"], place) - nothing
         helping = seconds([str(python), "-m", "biconsensus.cli", "--help"], place)

@@ -10,6 +10,9 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._explore import EXAMPLES as EXPLORE_EXAMPLES
+from biconsensus.cli._explore import explore
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -59,6 +62,9 @@ def merge(
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
     overlap: opt.Overlap = False,
+    weights: opt.Weights = None,
+    weight: opt.Weight = None,
+    together: opt.Together = None,
     solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
@@ -83,9 +89,9 @@ def merge(
     from biconsensus.cli._fronts import run_merge
 
     output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
+    more = {"overlap": overlap, "weights": weights, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
+    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 
 
 @app.command(
@@ -106,6 +112,8 @@ def cluster(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -126,7 +134,8 @@ def cluster(
     from biconsensus.cli._fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -147,6 +156,8 @@ def communities(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -163,7 +174,7 @@ def communities(
     from biconsensus.cli._fronts import run_communities
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    more = {"random_state": seed, "n_jobs": jobs}
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
@@ -218,6 +229,9 @@ def fit(
     run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
+app.command(rich_help_panel=HAVE, epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+
+
 @app.command(rich_help_panel=LOOK, epilog="Example: `biconsensus demo --out first-look`; open first-look/merge.html")
 def demo(
     out: opt.Folder = Path("demo-output"),
@@ -252,6 +266,9 @@ def inspect(
 
     output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose)
     run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
+
+
+app.command(rich_help_panel=LOOK, epilog=EXPLORE_EXAMPLES)(explore)
 
 
 @app.command(
