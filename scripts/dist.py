@@ -2,7 +2,8 @@
 
 ``python -m scripts.dist [EXTRA ...]``: `base` is the package alone; without names, all of them. Each environment is
 new, holds nothing but the wheel and what it asks for, and runs a small example of what the extra is for. The base must
-stay small and start quickly; the limits are below. With all extras the pages for beginners run as printed. Exit code: the number of environments that failed.
+stay small and start quickly; the limits are below. With all extras the pages for beginners run as printed.
+Exit code: the number of environments that failed.
 """
 
 from __future__ import annotations
