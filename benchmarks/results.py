@@ -52,13 +52,15 @@ class Results:
     measured: list[Values] = field(default_factory=list)
     """One entry for each state of the code: date, commit, digest of the code, seconds spent."""
     folder: Path = field(default_factory=lambda: PUBLISHED)
+    at: str = ""
+    """Where the page is, from the root of the project; beside the file by default."""
     _since: float = field(default_factory=time.perf_counter, repr=False)
 
     @classmethod
-    def open(cls, name: str, page: Page, summary: Summary | None = None) -> Results:
+    def open(cls, name: str, page: Page, summary: Summary | None = None, at: str = "") -> Results:
         """Results to go on with: those kept by the same code, or by any code where BENCH=resume; otherwise none."""
         mode = os.environ.get("BENCH", "")
-        opened = cls(name, page, summary, folder=QUICK if mode == "quick" else PUBLISHED)
+        opened = cls(name, page, summary, folder=QUICK if mode == "quick" else PUBLISHED, at=at)
         kept = opened.read()
         same = bool(kept) and kept["measured"][-1]["code"] == code_digest(name)
         if kept and (same or mode == "resume"):
@@ -83,13 +85,15 @@ class Results:
         now = time.perf_counter()
         self.measured[-1]["seconds"] = round(self.measured[-1]["seconds"] + now - self._since, 1)
         self._since = now
-        document = {"measured": self.measured, "summary": self.summary(self.values) if self.summary else {}}
+        document: Values = {"measured": self.measured, "page": self.at}
+        document["summary"] = self.summary(self.values) if self.summary else {}
         lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(self.values.items())]
         text = json.dumps(document, indent=1)[:-2] + ',\n "values": {\n' + ",\n".join(lines) + "\n}}\n"
         self.folder.mkdir(parents=True, exist_ok=True)
         _write(self.folder / f"{self.name}.json", text)
         # read again: a page must not show what the file does not hold
-        _write(self.folder / f"{self.name}.md", rendered(self.name, json.loads(text), self.page))
+        path = page_path(self.folder / f"{self.name}.json", self.at if self.folder == PUBLISHED else "")
+        _write(path, rendered(self.name, json.loads(text), self.page))
 
 
 def rendered(name: str, document: Values, page: Page) -> str:
@@ -100,6 +104,11 @@ def rendered(name: str, document: Values, page: Page) -> str:
         f"Written by `make bench ONLY={module(name)}` from `{name}.json`: measured on {states}; {minutes:.0f} minutes."
     )
     return f"{page(document['values']).rstrip()}\n\n---\n\n{foot}\n"
+
+
+def page_path(file: Path, at: str) -> Path:
+    """The page of a result file: beside it, or where the file says."""
+    return ROOT / at if at else file.with_suffix(".md")
 
 
 def module(name: str) -> str:

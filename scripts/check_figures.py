@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import PUBLISHED, module, rendered
+from benchmarks.results import PUBLISHED, module, page_path, rendered
 from scripts.check_links import ROOT, pages
 
 FOLDERS = (PUBLISHED, ROOT / "docs" / "reproduction")
@@ -128,7 +128,7 @@ def differing_page(path: Path, write: bool) -> Iterator[str]:
     if summary is not None and json.loads(json.dumps(summary(document["values"]))) != document["summary"]:
         yield f"{path.relative_to(ROOT)}: its summary is not that of its values"
     text = rendered(path.stem, document, benchmark.page)
-    page = path.with_suffix(".md")
+    page = page_path(path, document.get("page", ""))
     if write:
         page.write_text(text, encoding="utf-8")
     if not page.exists() or page.read_text(encoding="utf-8") != text:
