@@ -44,7 +44,7 @@ STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
 HALF = Fraction(1, 2)
 MOST_ELEMENTS, MOST_SOURCES = 7, 4
-"""Minimum sizes that are not exceeded by default: those of the paper (its tau_R = 6 and tau_C = 3, exclusive)."""
+"""Minimum sizes that are not exceeded by default: the paper's (its tau_R = 6 and tau_C = 3, exclusive)."""
 SMALL_SHARE = 0.1
 """Share of the groups of a source that count as its small ones, when the smallest group is taken from the input."""
 RARELY_SEEN = 0.05
@@ -267,7 +267,7 @@ def find_consensus(
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
-        1/2 is the paper (a majority); lower merges, higher splits; a number works on the pool as it is. "auto"
+        1/2 is the paper (a majority); lower merges, higher splits; a number works on the whole pool. "auto"
         chooses it, trivial candidates left out, and stays with a majority where that fits as well.
     method : {"auto", "greedy", "joint"}
         Algorithm 1 of the paper, or all groups at once. "auto" is Algorithm 1 where the quorum is a number or groups
@@ -285,7 +285,7 @@ def find_consensus(
     n_jobs : int, optional
         Threads; the answer does not depend on it.
     weights : str, callable or (n,) array, optional
-        Weight rule for the candidates, in place of those of the pool.
+        Weight rule for the candidates, in place of the pool's weights.
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
     client : dask.distributed.Client, optional
@@ -360,7 +360,7 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
     settings = (search or Search()).resolved(pool)
     joined = pool if settings.together is None else pool.join(settings.together)
     weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
-    # the description length weighs errors against sizes, so its weights must stay as they are
+    # the description length weighs errors against sizes, so its weights must not be changed
     power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
     problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
     check_solver_memory(problem, _solver(settings), settings.memory_limit)
@@ -382,12 +382,18 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
 
 
 def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, evidence: Evidence | None) -> Answer:
-    """Choose on the quorum path: the number that was asked for, or what the data says, or what the pool alone says."""
+    """Choose on the quorum path, and keep the path, which is that of the joint method, where it is of this kind."""
     elements, sources = settings.sizes
     names = tuple(source.name for source in joined.sources)
-    # groups that overlap, and descriptions that weigh errors against sizes, are searched on the pool as it is
+    # groups that overlap, and descriptions that weigh errors against sizes, are searched on the whole pool
     condense = not settings.overlap and settings.stop == "size"
     path = QuorumPath.of_problem(problem, elements, sources, source_names=names, condense=condense)
+    answer = _chosen_on_path(path, joined, settings, evidence)
+    return answer if settings.method == "greedy" else replace(answer, traced=path)
+
+
+def _chosen_on_path(path: QuorumPath, joined: Pool, settings: Search, evidence: Evidence | None) -> Answer:
+    """The number that was asked for, or what the data says, or what the pool alone says."""
     searched = replace(settings, min_elements=path.sizes[0], min_candidates=path.sizes[1])
     if settings.n_groups is not None:
         greedy = settings.method == "greedy"
@@ -403,11 +409,13 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)
+        said = {one.option.point.row_labels.tobytes(): one.evidence for one in scored}
+        along = tuple(said.get(point.row_labels.tobytes(), 0.0) for point in path.points)
         if scored and scored[0].score > 0:
             best = scored[0]
             found = _answer_at(path, best.option.point, settings, evidence.kind, origin=best.option.origin)
-            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored))
-        return _one_group(path, settings, evidence)
+            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored), path_evidence=along)
+        return replace(_one_group(path, settings, evidence), path_evidence=along)
     if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
         answer = _answer_at(path, majority, settings, "pool", "a majority")
         # what ended the search is part of the account

@@ -51,7 +51,7 @@ class Solver(Protocol):
     def best_block(self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int) -> Block | None:
         """Best block inside the live rows and columns that has the minimum sizes, or None.
 
-        Sizes are those of `PreferenceMatrix.n_elements(rows)` and `PreferenceMatrix.n_sources(columns)`.
+        Sizes are counted by `PreferenceMatrix.n_elements(rows)` and `PreferenceMatrix.n_sources(columns)`.
         """
 
 

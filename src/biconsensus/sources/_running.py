@@ -134,7 +134,7 @@ def run_sources(
     sources : sequence of NamedSource
         What to run.
     data : object
-        Handed to each source as it is; large arrays reach other processes as a shared, read-only memory map.
+        Handed to each source unchanged; large arrays reach other processes as a shared, read-only memory map.
     seeds : sequence of int
         One for each source, drawn beforehand (`child_seeds`).
     n_jobs : int or None, default=None
