@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 import biconsensus as bc
-from benchmarks.accuracy_pools import KINDS, MIXINGS, Case, balanced, ensembles, k_means, networks
+from benchmarks.accuracy_pools import KINDS, MIXINGS, N_JOBS, Case, balanced, ensembles, k_means, networks
 from benchmarks.ranks import Ranks
 from benchmarks.results import Results, Values
 from biconsensus.baselines import get_baseline
@@ -224,7 +224,7 @@ def measure(families: list[str]) -> Results:
     for name in families:
         cases = {f"{case.family}: {case.name}": case for case in FAMILIES[name]()}
         cases = {key: case for key, case in cases.items() if key not in kept.values}
-        found = Parallel(n_jobs=2, return_as="generator")(delayed(judge)(case) for case in cases.values())
+        found = Parallel(n_jobs=N_JOBS, return_as="generator")(delayed(judge)(case) for case in cases.values())
         for count, (key, result) in enumerate(zip(cases, found, strict=True)):
             kept.values[key] = result
             if count % 20 == 0:

@@ -29,6 +29,8 @@ from biconsensus.errors import BiconsensusWarning
 from biconsensus.sources.networks import get_algorithm
 
 QUICK, FULL = (os.environ.get("BENCH") == mode for mode in ("quick", "full"))
+N_JOBS = int(os.environ.get("JOBS", "2"))
+"""Processes."""
 DRAWS = range(20, 22 if QUICK else 40)
 """Draws; those before took part in the choice of the rule, and so did the seeds before the ones used below."""
 N_COLUMNS = 20
@@ -103,7 +105,7 @@ def k_means() -> list[Case]:
     """Twenty k-means runs on each set, in three ranges of k."""
     seeds = (51, 61) if FULL else (51,)
     jobs = [(X, truth, f, name, s) for name, X, truth in points() for f in KINDS for s in seeds]
-    return list(Parallel(n_jobs=2)(delayed(_k_means)(*job) for job in jobs))
+    return list(Parallel(n_jobs=N_JOBS)(delayed(_k_means)(*job) for job in jobs))
 
 
 def _k_means(X: NDArray[Any], truth: NDArray[Any], family: str, name: str, seed: int) -> Case:
@@ -124,7 +126,7 @@ def networks() -> list[Case]:
     """LFR networks of the benchmark of communities; ten runs each of Louvain, label propagation, Leiden, Infomap."""
     n_networks = 1 if QUICK else 10 if FULL else 3
     jobs = [(mixing, seed) for mixing in MIXINGS for seed in range(11, 11 + n_networks)]
-    return list(Parallel(n_jobs=2)(delayed(_network)(*job) for job in jobs))
+    return list(Parallel(n_jobs=N_JOBS)(delayed(_network)(*job) for job in jobs))
 
 
 def _network(mixing: float, seed: int) -> Case:
@@ -148,7 +150,7 @@ def balanced() -> list[Case]:
     makers = [*_uci(), *_perturbed(), *_six_algorithms(), *_motions()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BiconsensusWarning)
-        return list(Parallel(n_jobs=2)(delayed(make)() for make in (makers[::25] if QUICK else makers)))
+        return list(Parallel(n_jobs=N_JOBS)(delayed(make)() for make in (makers[::25] if QUICK else makers)))
 
 
 def _uci() -> Iterator[Callable[[], Case]]:
