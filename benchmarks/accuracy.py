@@ -231,7 +231,7 @@ def measure(families: list[str]) -> Results:
                 kept.save()
         print(f"{name}: {len(cases)} pools", flush=True)
     if kept.values:
-        kept.save()
+        (kept.finish if families == list(FAMILIES) else kept.save)()
         ranks(kept.values).draw(kept.folder / "accuracy-ranks.png", list(KNOWN), " (K given)")
     return kept
 

@@ -50,6 +50,8 @@ def main(parts: list[str]) -> None:
         if key not in kept.values:
             kept.values[key] = measure(*given)
             kept.save()
+    if not parts:
+        kept.finish()
 
 
 def page(values: Values) -> str:

@@ -435,6 +435,8 @@ def main(parts: list[str]) -> None:
         PARTS[part](kept)
         kept.save()
         print(f"{part}: {sum(key.startswith(part) for key in kept.values)} cases", flush=True)
+    if not parts or set(parts) == set(PARTS):
+        kept.finish()
     print(f"wrote {PAGE}" if kept.folder.name == "benchmarks" else f"wrote {kept.folder / 'leaderboard.md'}")
 
 

@@ -55,7 +55,7 @@ def main() -> None:
                 entry[method] = orders(run, table, truth[chosen], rng_seed=17)
                 kept.save()
                 print(name, method, entry[method], flush=True)
-    kept.save()
+    kept.finish()
 
 
 def orders(run: Callable[[Array, int], Array], table: Array, truth: Array, rng_seed: int) -> Values:

@@ -24,9 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.results import PUBLISHED, module, page_path, rendered
+from experiments import reproduce
 from scripts.check_links import ROOT, pages
 
-FOLDERS = (PUBLISHED, ROOT / "docs" / "reproduction")
+REPRODUCTION = ROOT / "docs" / "reproduction"
+FOLDERS = (PUBLISHED, REPRODUCTION / "parts")
 MARK = re.compile(r"<!--=\s*(\S+)\s+(.+?)\s*-->")
 NUMBER = re.compile(r"([-−]?[\d,]*\.?\d+)([^\d<>\n]{0,16})$")
 
@@ -48,6 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     made = [path for path in sorted(PUBLISHED.glob("*.json")) if "measured" in json.loads(path.read_text())]
     for path in made:
         wrong += differing_page(path, options.write)
+    for front in reproduce.FRONTS:
+        wrong += differing_reproduction(front, options.write)
     print("\n".join(wrong) or f"figures: {n_figures} in the text and {len(made)} pages are what their files say")
     if wrong and not options.write:
         print("To mend them: python -m scripts.check_figures --write", file=sys.stderr)
@@ -133,6 +137,15 @@ def differing_page(path: Path, write: bool) -> Iterator[str]:
         page.write_text(text, encoding="utf-8")
     if not page.exists() or page.read_text(encoding="utf-8") != text:
         yield f"{page.relative_to(ROOT)} is not what benchmarks/{module(path.stem)}.py makes of {path.name}"
+
+
+def differing_reproduction(front: str, write: bool) -> Iterator[str]:
+    """A message where a page of the reproduction is not made of the files of its parts."""
+    page = REPRODUCTION / f"{front}.md"
+    if write:
+        reproduce.write_page(front, REPRODUCTION)
+    if page.exists() and page.read_text(encoding="utf-8") != reproduce.page(front, REPRODUCTION):
+        yield f"{page.relative_to(ROOT)} is not made of the files in {REPRODUCTION.name}/parts"
 
 
 if __name__ == "__main__":

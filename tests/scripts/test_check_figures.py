@@ -19,6 +19,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "PUBLISHED", tmp_path)
     monkeypatch.setattr(check_figures, "ROOT", tmp_path)
     monkeypatch.setattr(check_figures, "FOLDERS", (tmp_path,))
+    monkeypatch.setattr(check_figures, "REPRODUCTION", tmp_path)
     monkeypatch.setattr(check_figures, "pages", lambda: [tmp_path / "README.md"])
     benchmark = SimpleNamespace(page=lambda values: f"# Page\n\n{values['k=.5']}", summary=lambda values: {"n": 12_345})
     monkeypatch.setattr(check_figures.importlib, "import_module", lambda name: benchmark)
@@ -76,3 +77,12 @@ def test_a_summary_is_that_of_the_values(site: Path, capsys: pytest.CaptureFixtu
     (site / "README.md").write_text("")
     assert check_figures.main([]) == 1
     assert "its summary is not that of its values" in capsys.readouterr().out
+
+
+def test_a_page_of_the_reproduction_is_made_of_its_parts(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (site / "README.md").write_text("")
+    (site / "models.md").write_text("# Typed by hand")
+    assert check_figures.main([]) == 1
+    assert "models.md is not made of the files" in capsys.readouterr().out
+    assert check_figures.main(["--write"]) == 0
+    assert (site / "models.md").read_text().startswith("# Fitted models")
