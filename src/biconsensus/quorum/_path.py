@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from biconsensus._progress import Progress, silent
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._coverage import held_weight, largest_in_rows
@@ -143,6 +144,7 @@ class QuorumPath:
         source_names: tuple[str, ...] = (),
         *,
         condense: bool = True,
+        progress: Progress = silent,
     ) -> QuorumPath:
         """The same for a pool that is a preference matrix already; `condense` allows a sample of very many rows."""
         condensed = Condensed.of(problem, sample=condense, divide=condense)
@@ -153,7 +155,9 @@ class QuorumPath:
             # weights of candidates come from all rows: weights from a sample favour what the sample happens to cut less
             scorer = PathScorer.of(condensed.whole).on(condensed.part)
             for quorum in quorums:
+                progress(len(points), len(quorums), "quorum path")
                 points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
+        progress(len(points), len(quorums), "quorum path")
         names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
         return cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
 
