@@ -80,7 +80,7 @@ KNOWN = {
     "k-means on A": rival("kmeans_matrix"),
 }
 SLOW = {"EC-CMS": rival("ec_cms")}
-"""Told the number as well; several m x m matrices and minutes, so that they run on the first draw of a set alone."""
+"""Told the number as well; several m x m matrices and minutes, so that they run on few pools."""
 
 
 def judge(case: Case) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def page(values: Values) -> str:
         "## Number of groups given",
         "",
         *table(values, [*KNOWN, *SLOW], families),
-        "EC-CMS ran on the first draw of each set alone.",
+        "EC-CMS ran on the first draw of each set of `ensemble_pools` alone.",
         "",
         "## Networks",
         "",

@@ -51,7 +51,7 @@ class Case(NamedTuple):
     peers: Mapping[str, NDArray[Any]] = MappingProxyType({})
     """Answers of methods that look at the network itself."""
     first: bool = False
-    """Whether it is the first draw of its set: methods that take minutes run on no other."""
+    """Whether it is the first draw of one of the `ensemble_pools`: methods that take minutes run on no other."""
 
 
 def shuffled(case: Case) -> Case:
@@ -63,7 +63,7 @@ def shuffled(case: Case) -> Case:
 
 def ensembles() -> list[Case]:
     """Columns drawn from pools made by others, many times."""
-    pools = by_name(datasets.load_ensemble_pool, ENSEMBLES)
+    pools = by_name(datasets.load_ensemble_pool, ENSEMBLES[-1:] if QUICK else ENSEMBLES)
     cases = []
     for draw in DRAWS:
         for name, (members, truth) in pools.items():
@@ -119,7 +119,7 @@ def _k_means(X: NDArray[Any], truth: NDArray[Any], family: str, name: str, seed:
         ).fit_predict(X)
         for _ in range(20)
     ]
-    return shuffled(Case(family, f"{name} #{seed}", np.column_stack(runs), truth, first=True))
+    return shuffled(Case(family, f"{name} #{seed}", np.column_stack(runs), truth))
 
 
 def networks() -> list[Case]:

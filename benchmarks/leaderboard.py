@@ -409,7 +409,7 @@ POOLS = (
 )
 KNOWN = (
     "The same pools; everybody is told the true number. EC-CMS builds several m x m matrices and ran on the first draw "
-    "of each set only; it has no rank."
+    "of each set of `ensemble_pools` only; it has no rank."
 )
 POINTS = (
     "Labelled points in up to fifty dimensions, one seed; what the rivals try is told on the "

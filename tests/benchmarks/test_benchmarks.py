@@ -21,7 +21,7 @@ def test_accuracy_judges_every_method_by_the_truth():
     case = load("accuracy_pools")._k_means(X, truth, "k in 2..12", "blobs", 0)
     accuracy = load("accuracy")
     found = accuracy.judge(case)
-    assert set(found) == {*accuracy.UNKNOWN, *accuracy.KNOWN, *accuracy.SLOW}
+    assert set(found) == {*accuracy.UNKNOWN, *accuracy.KNOWN}
     assert found["biconsensus, auto"][:4] == [1.0, 1.0, 1.0, 3]
     assert found["biconsensus, n_groups"][3] == found["LWGP"][3] == 3
     record = {f"k in 2..12: blobs #{k}": found for k in range(2)}

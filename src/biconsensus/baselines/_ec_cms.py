@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
@@ -88,13 +89,14 @@ def ec_cms(
     return to_elements(pool, labels)
 
 
-def _enhanced(high: FloatArray, similar: FloatArray, penalty: float) -> FloatArray:
+def _enhanced(high: FloatArray, similar: Any, penalty: float) -> FloatArray:
     """(m, m) the matrix C of the minimum, by alternating directions with unit steps, from multipliers as published."""
     m = similar.shape[0]
-    solve = np.linalg.inv(2.0 * (np.diag(high.sum(axis=1)) - high) + 2.0 * np.eye(m))
-    fixed = high > 0
-    enhanced, error, boxed = (np.zeros((m, m)) for _ in range(3))
-    of_sum, of_box = similar.copy(), np.zeros((m, m))
+    solve = np.linalg.inv(2.0 * (np.diag(high.sum(axis=1)) - high) + 2.0 * np.eye(m)).astype(np.float32)
+    # single precision: the products of m x m matrices are all the time there is, and the end is at one in a hundred
+    similar, fixed = similar.astype(np.float32), high > 0
+    enhanced, error, boxed, of_box = (np.zeros((m, m), np.float32) for _ in range(4))
+    of_sum = similar.copy()
     for _ in range(MAX_ITER):
         before = enhanced, error, boxed
         enhanced = solve @ (similar - error + of_sum + boxed - of_box)
@@ -107,11 +109,11 @@ def _enhanced(high: FloatArray, similar: FloatArray, penalty: float) -> FloatArr
         of_sum, of_box = of_sum + gaps[0], of_box + gaps[1]
         if max(changes) < TOLERANCE:
             break
-    found: FloatArray = np.clip((enhanced + enhanced.T) / 2.0, 0.0, 1.0)
+    found: FloatArray = np.clip((enhanced + enhanced.T) / 2.0, 0.0, 1.0).astype(np.float64)
     return found
 
 
-def _relative(change: FloatArray, of: FloatArray) -> float:
+def _relative(change: Any, of: Any) -> float:
     """Norm of a change over the norm of what changed; infinite for a change of nothing."""
     size = float(np.linalg.norm(of))
     return float(np.linalg.norm(change)) / size if size > 0 else np.inf
