@@ -24,9 +24,9 @@ from biconsensus.baselines import get_baseline
 from biconsensus.metrics import nmi
 
 QUICK = os.environ.get("BENCH") == "quick"
-N_ELEMENTS = 100 if QUICK else 300
+N_ELEMENTS = 100 if QUICK else 150
 N_GROUPINGS = 10
-N_SHUFFLES = 1 if QUICK else 3
+N_SHUFFLES = 1 if QUICK else 2
 Array = NDArray[Any]
 METHODS: dict[str, Callable[[Array, int], Array]] = {
     "CELTA": celta,
