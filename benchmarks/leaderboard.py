@@ -1,8 +1,9 @@
 """The leaderboard: consensus of clusterings, of communities, and fitting of many models; writes docs/leaderboard.md.
 
 ``python -m benchmarks.leaderboard [pools] [points] [networks] [models]`` runs the parts named, all by default.
-BENCH=quick takes a few small cases of each, BENCH=full three seeds of networks and fits. The rules are on the page. Pools are those of `benchmarks.accuracy`, which
-is run; the results of `benchmarks.meaning_points` are taken over where there are any.
+BENCH=quick takes a few small cases of each, BENCH=full three seeds of networks and fits. The rules are on the page.
+Pools are those of `benchmarks.accuracy`, which is run; the results of `benchmarks.meaning_points` are taken over where
+there are any.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ COLLECTIONS = ("fcps", "other", "sipu", "uci", "sk", "mixture")
 """Of sets of points; those of several seeds, of noise, and whole sets, are other questions."""
 QUICK_SETS = ("fcps/hepta", "fcps/tetra", "sk/iris", "sk/wine")
 UNTOLD = [name for name in meaning_points.METHODS if "told" not in name]
+OLD = {"date": "2026-11-15", "commit": "5f2835b"}
+"""When the results of points were measured whose file does not say so."""
 Labels = NDArray[Any]
 FIRST_SEED = 3000
 """Of networks; no constant was chosen on seeds above 100, and the page on networks uses those from 1000."""
@@ -74,7 +77,7 @@ def points(kept: Results) -> None:
     if not QUICK and file.exists():
         document = json.loads(file.read_text(encoding="utf-8"))
         record = document.get("values", document)
-        kept.values["taken over | meaning-points"] = document.get("measured", [{"commit": "", "date": ""}])[-1]
+        kept.values["taken over | meaning-points"] = document.get("measured", [OLD])[-1]
         for key in record:
             if key.split("/")[0] in COLLECTIONS:
                 rows = {name: [row[0], None, row[2]] for name in UNTOLD if (row := record[key].get(f"{name} 0"))}
@@ -314,10 +317,7 @@ def page(values: Values) -> str:
     lines = ["# Leaderboard", "", RULES, ""]
     scores = scores_of(values, "pools")
     if scores:
-        families = {name: f"{name}:" for name in ("ensemble_pools", *KINDS)}
-        groups = {
-            f"{name} ({sum(case.startswith(start) for case in scores)})": start for name, start in families.items()
-        }
+        groups = _counted(scores, {name: f"{name}:" for name in ("ensemble_pools", *KINDS)})
         unknown, known = list(accuracy.UNKNOWN), [*accuracy.KNOWN, *accuracy.SLOW]
         lines += ["## Consensus of clusterings, number of groups unknown", "", POOLS, ""]
         lines += ranking(scores, unknown, groups, "NMI")
@@ -328,26 +328,32 @@ def page(values: Values) -> str:
     scores = scores_of(values, "points")
     if scores:
         kinds = sorted({case.partition("/")[0] for case in scores})
-        groups = {"all": ""} | {f"{k} ({sum(c.startswith(k + '/') for c in scores)})": f"{k}/" for k in kinds}
+        groups = _counted(scores, {"all": ""} | {kind: f"{kind}/" for kind in kinds})
         taken = values.get("taken over | meaning-points")
-        said = f" Measured on {taken['date']} at commit {taken['commit']}." if taken and taken["commit"] else ""
+        said = f" Measured on {taken['date']} at commit {taken['commit']}, in the order of the files." if taken else ""
         lines += ["## Groups of points, number of groups unknown", "", POINTS + said, ""]
         lines += ranking(scores, UNTOLD, groups, "NMI")
         lines += losses(scores, "ConsensusClustering()", UNTOLD, 0.05)
     scores = scores_of(values, "networks")
     if scores:
-        groups = {"all": "", "LFR": "LFR", "block models": "block model"}
+        groups = _counted(scores, {"all": "", "LFR": "LFR", "block models": "block model"})
         lines += ["## Communities of networks", "", NETWORKS, ""]
         lines += ranking(scores, list(ON_NETWORKS), groups, "NMI")
         lines += _mixings(values)
         lines += losses(scores, "ConsensusCommunities", list(ON_NETWORKS), 0.02)
     scores = scores_of(values, "models")
     if scores:
-        groups = {"all": ""} | {name: f"{name}:" for name in ("lines and circles", *ADELAIDE)}
+        groups = _counted(scores, {"all": ""} | {name: f"{name}:" for name in ("lines and circles", *ADELAIDE)})
         lines += ["## Fitting of many models", "", MODELS, ""]
         lines += ranking(scores, list(MODEL_METHODS), groups, "")
         lines += losses(scores, "MultiModelFitter", list(MODEL_METHODS), 1.0)
     return "\n".join(lines)
+
+
+def _counted(scores: Scores, groups: Mapping[str, str]) -> dict[str, str]:
+    """Groups of cases that there are, with their numbers of cases; names by the start of what belongs to them."""
+    numbers = {name: sum(case.startswith(start) for case in scores) for name, start in groups.items()}
+    return {f"{name} ({numbers[name]})": start for name, start in groups.items() if numbers[name]}
 
 
 def _mixings(values: Values) -> list[str]:
@@ -413,7 +419,7 @@ KNOWN = (
 )
 POINTS = (
     "Labelled points in up to fifty dimensions, one seed; what the rivals try is told on the "
-    "[page of this benchmark](benchmarks/meaning-points.md). ARI. Points are in the order of their files here."
+    "[page of this benchmark](benchmarks/meaning-points.md). ARI."
 )
 NETWORKS = (
     "Networks drawn with `lfr_network`, block models at multiples of the limit of detectability, and published ones; "
