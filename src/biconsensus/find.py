@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,7 @@ from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
+from biconsensus.pool._build import joined_sets
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import Block, Evidence, FloatArray, Solver
@@ -54,6 +55,8 @@ SMALL_SHARE = 0.1
 """Share of the groups of a source that count as its small ones, when the smallest group is taken from the input."""
 RARELY_SEEN = 0.05
 """Share of the elements, those that the fewest sources saw, that do not count for the fewest sources of a group."""
+NOT_RECORDED = ("memory_limit", "n_jobs")
+"""Settings that change no answer."""
 MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
@@ -136,6 +139,21 @@ class Search:
                 )
         return Search(**(here | there))
 
+    def recorded(self) -> dict[str, Any]:
+        """The settings that were given, as a file can hold them; None where it cannot, as for objects."""
+        return {name: _recordable(name, value) for name, value in self.given().items() if name not in NOT_RECORDED}
+
+    @classmethod
+    def of_record(cls, asked: dict[str, Any]) -> Search:
+        """The search of a result, from what was recorded of it."""
+        lost = [name for name, value in asked.items() if value is None]
+        if lost:
+            raise InputError(
+                f"{lost[0]}: this result was found with a value of its own, which a result does not keep; "
+                "call find_consensus with it again."
+            )
+        return cls(**asked)
+
     def checked(self) -> Search:
         """Itself with every setting valid and no two that contradict; nothing is known of the pool yet."""
         blank = Search()
@@ -212,6 +230,17 @@ def _said_weights(weights: Any) -> dict[str, str]:
 def _same(one: Any, other: Any) -> bool:
     """Whether two values of a setting are the same."""
     return one is other or (isinstance(one, (str, int, float, Fraction)) and bool(one == other))
+
+
+def _recordable(name: str, value: Any) -> Any:
+    """A setting as JSON can hold it, or None."""
+    if name == "together":
+        return [[int(element) for element in elements] for elements in value]
+    if isinstance(value, Fraction):
+        return float(value)
+    if name == "weights" and not isinstance(value, str) and not callable(value):
+        return np.asarray(value, np.float64).tolist()
+    return value if isinstance(value, (str, int, float)) else None
 
 
 def smallest_group(pool: Pool) -> int:
@@ -445,23 +474,30 @@ class _Asked:
     problem: PreferenceMatrix
     evidence: Evidence | None
     progress: Progress = silent
+    recorded: dict[str, Any] = field(default_factory=dict)
+    """The settings as they were given, for the result to keep."""
 
     @classmethod
     def of(cls, pool: Pool, search: Search | None, evidence: Evidence | None, progress: Progress) -> _Asked:
         """Resolve the settings, join, weigh, and see whether it fits into memory."""
-        settings = (search or Search()).resolved(pool)
+        search = search or Search()
+        if search.together is not None:
+            search = replace(search, together=joined_sets(search.together, pool.shape[0]))
+        settings = search.resolved(pool)
         joined = pool if settings.together is None else pool.join(settings.together)
         weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
         # the description length weighs errors against sizes, so its weights must stay as they are
         power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
         problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
         check_solver_memory(problem, _solver(settings), settings.memory_limit)
-        return cls(pool, joined, settings, weights, power, problem, evidence, progress)
+        return cls(pool, joined, settings, weights, power, problem, evidence, progress, search.recorded())
 
     def consensus(self, answer: Answer) -> Consensus:
         """The answer as a user holds it."""
         record = self.settings.record(answer.quorum, answer.method)
-        result = assemble(self.given, self.joined, self.weights, answer, record, self.power, self.evidence)
+        result = assemble(
+            self.given, self.joined, self.weights, answer, record, self.power, self.evidence, self.recorded
+        )
         logger.info("%r", result)
         return result
 

@@ -180,6 +180,17 @@ def test_large_tables_are_read_piece_by_piece(
     assert (tmp_path / "pieces.csv").read_text() == (tmp_path / "whole.csv").read_text()
 
 
+def test_modes_are_listed_and_written(here: Callable[..., Any], tmp_path: Path) -> None:
+    species, place = np.repeat([0, 1], 20), np.tile([0, 1], 20)
+    write_table(tmp_path / "two.csv", {"a": species, "b": place, "c": species, "d": place})
+    done = here("modes", tmp_path / "two.csv", "--out", tmp_path / "modes.csv")
+    assert "The pool is of 2 minds." in done.stdout
+    rows = list(csv.DictReader((tmp_path / "modes.csv").read_text().splitlines()))
+    assert bc.metrics.ari(species, [int(row["mode 0"]) for row in rows]) == 1.0
+    found = json.loads(here("modes", tmp_path / "two.csv", "--json").stdout)
+    assert [mode["sources"] for mode in found["modes"]] == [["a", "c"], ["b", "d"]]
+
+
 def test_inspect_cuts_the_path_elsewhere(here: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
     here("merge", labels_csv, "--truth", "kind", "--save", "r.bic", "--quiet")
     kept = bc.Consensus.load(tmp_path / "r.bic")

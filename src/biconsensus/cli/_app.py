@@ -10,6 +10,7 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
 app.add_typer(datasets_group)
+app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
 
 
 def _version(asked: bool) -> None:
@@ -99,6 +101,8 @@ def cluster(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -119,7 +123,8 @@ def cluster(
     from biconsensus.cli._fronts import run_cluster
 
     output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -136,6 +141,8 @@ def communities(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -152,7 +159,7 @@ def communities(
     from biconsensus.cli._fronts import run_communities
 
     output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    more = {"random_state": seed, "n_jobs": jobs}
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
