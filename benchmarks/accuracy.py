@@ -227,7 +227,7 @@ def measure(families: list[str]) -> Results:
         found = Parallel(n_jobs=N_JOBS, return_as="generator")(delayed(judge)(case) for case in cases.values())
         for count, (key, result) in enumerate(zip(cases, found, strict=True)):
             kept.values[key] = result
-            if count % 20 == 0:
+            if count % 5 == 0:
                 kept.save()
         print(f"{name}: {len(cases)} pools", flush=True)
     if kept.values:
