@@ -46,8 +46,6 @@ COLLECTIONS = ("fcps", "other", "sipu", "uci", "sk", "mixture")
 """Of sets of points; those of several seeds, of noise, and whole sets, are other questions."""
 QUICK_SETS = ("fcps/hepta", "fcps/tetra", "sk/iris", "sk/wine")
 UNTOLD = [name for name in meaning_points.METHODS if "told" not in name]
-OLD = {"date": "2026-11-16", "commit": "9ec70f8"}
-"""When the results of points were measured whose file does not say so."""
 Labels = NDArray[Any]
 FIRST_SEED = 3000
 """Of networks; no constant was chosen on seeds above 100, and the page on networks uses those from 1000."""
@@ -76,8 +74,8 @@ def points(kept: Results) -> None:
     file = PUBLISHED / "meaning-points.json"
     if not QUICK and file.exists():
         document = json.loads(file.read_text(encoding="utf-8"))
-        record = document.get("values", document)
-        kept.values["taken over | meaning-points"] = document.get("measured", [OLD])[-1]
+        record = document["values"]
+        kept.values["taken over | meaning-points"] = document["measured"][-1]
         for key in record:
             if key.split("/")[0] in COLLECTIONS:
                 rows = {name: [row[0], None, row[2]] for name in UNTOLD if (row := record[key].get(f"{name} 0"))}
