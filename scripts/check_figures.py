@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     made = {
         page_path(path, document.get("page", "")): path for path, document in files.items() if "measured" in document
     }
-    wrong, n_figures = [], 0
+    wrong, notes, n_figures = [], [], 0
     for page in pages():
         text = page.read_text(encoding="utf-8")
         n_figures += len(MARK.findall(text))
@@ -57,12 +57,13 @@ def main(arguments: list[str] | None = None) -> int:
             page.write_text(mended, encoding="utf-8")
             messages = checked(mended)[1]
         if page not in made and page.parent not in (PUBLISHED, REPRODUCTION) and page.name != "CHANGELOG.md":
-            messages += unexplained(text)
+            notes += [f"note: {page.relative_to(ROOT)}: {message}" for message in unexplained(text)]
         wrong += [f"{page.relative_to(ROOT)}: {message}" for message in messages]
     for page, path in made.items():
         wrong += differing_page(page, path, options.write)
     for front in reproduce.FRONTS:
         wrong += differing_reproduction(front, options.write)
+    print("\n".join(notes))
     print("\n".join(wrong) or f"figures: {n_figures} in the text and {len(made)} pages are what their files say")
     if wrong and not options.write:
         print("To mend them: python -m scripts.check_figures --write", file=sys.stderr)
