@@ -553,7 +553,10 @@ class Traced:
         -------
         Consensus
         """
-        point = self.path.at(check_quorum(quorum))
+        return self.cut(self.path.at(check_quorum(quorum)))
+
+    def cut(self, point: PathPoint) -> Consensus:
+        """The groups of one point of the path."""
         settings = replace(self.asked.settings, n_groups=None)
         answer = _answer_at(self.path, point, settings, "given")
         return replace(self.asked, settings=settings).consensus(replace(answer, method="path", traced=self.path))

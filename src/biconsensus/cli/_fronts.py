@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.cli._tables import called, label_pool, point_table
+from biconsensus.cli._tables import called, elements_of, label_pool, point_table, weighed_pool
 from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
 
 
-def run_merge(output: Output, path: Path, reading: Reading, settings: dict[str, Any]) -> None:
+def run_merge(
+    output: Output,
+    path: Path,
+    reading: Reading,
+    settings: dict[str, Any],
+    weights: list[str] | None = None,
+    together: list[str] | None = None,
+) -> None:
     """Consensus of a table of labels."""
     from biconsensus import Search, find_consensus
     from biconsensus.solvers import get_solver
@@ -20,6 +27,9 @@ def run_merge(output: Output, path: Path, reading: Reading, settings: dict[str, 
         get_solver(settings["solver"])
     with output.working(f"reading {called(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
+        pool = weighed_pool(pool, weights or [])
+    if together:
+        settings = settings | {"together": [elements_of(pool, one) for one in together]}
     what = f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"
     with output.working(what, bar=True) as tell:
         consensus = find_consensus(pool, **settings, progress=tell)

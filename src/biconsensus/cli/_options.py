@@ -130,6 +130,19 @@ Method = Annotated[
         rich_help_panel=GROUPS,
     ),
 ]
+Weight = Annotated[
+    list[str] | None,
+    typer.Option("--weight", metavar="NAME=X", help="Weight of one grouping; may be repeated.", rich_help_panel=GROUPS),
+]
+Together = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--together",
+        metavar="IDS",
+        help="Elements, by id, that share a group: a,b; may be repeated.",
+        rich_help_panel=GROUPS,
+    ),
+]
 Solver = Annotated[str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=RUN)]
 NodeTruth = Annotated[
     str | None,

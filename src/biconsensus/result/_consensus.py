@@ -23,6 +23,7 @@ from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biconsensus.explore._handle import Explorer
     from biconsensus.modes import Modes
     from biconsensus.quorum._confidence import Confidence
 
@@ -337,6 +338,30 @@ class Consensus:
         from biconsensus.report import write_report
 
         write_report(self, path, **options)
+
+    def explore(self, **options: Any) -> Explorer:
+        """Open the explorer: the report with the engine behind it, on this machine only.
+
+        Parameters
+        ----------
+        **options
+            As in `biconsensus.explore.explore`: points `X`, `graph` and `truth` for the report, `session`, `browser`.
+
+        Returns
+        -------
+        Explorer
+            With the link in `url`; `close` stops it. A notebook shows the page inside.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> with bc.find_consensus([[0, 1] * 8] * 4).explore(browser=False) as explorer:
+        ...     explorer.url.startswith("http://127.0.0.1:")
+        True
+        """
+        from biconsensus.explore import explore
+
+        return explore(self, **options)
 
     def __repr__(self) -> str:
         """One line: how many groups, of how many elements."""

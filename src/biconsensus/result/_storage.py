@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -29,9 +29,14 @@ VERSION = 1
 """Version of saved files; others are refused."""
 
 
-def save(result: Consensus, path: Path) -> None:
-    """Write a result atomically: the old file or the new one, nothing partial."""
+MORE = "more."
+"""How the names of arrays begin that were saved beside a result."""
+
+
+def save(result: Consensus, path: Path, more: Mapping[str, NDArray[Any]] | None = None) -> None:
+    """Write a result atomically, with arrays beside it: the old file or the new one, nothing partial."""
     arrays, meta = _pack(result)
+    arrays |= {f"{MORE}{name}": array for name, array in (more or {}).items()}
     with atomic_path(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("meta.json", json.dumps(meta))
         for name, array in arrays.items():
@@ -218,6 +223,11 @@ def _pack_sparse(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
 
 def load(path: Path) -> Consensus:
     """Read a result; refuses anything that `save` did not write."""
+    return load_more(path)[0]
+
+
+def load_more(path: Path) -> tuple[Consensus, dict[str, NDArray[Any]]]:
+    """Read a result and the arrays that were saved beside it."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_archive(archive, path)
@@ -225,7 +235,7 @@ def load(path: Path) -> Consensus:
             _check_meta(meta, path)
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             arrays = {name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in names}
-        return _unpack(arrays, meta)
+        return _unpack(arrays, meta), {name[len(MORE) :]: arrays[name] for name in arrays if name.startswith(MORE)}
     except (FileFormatError, OSError):
         raise
     except Exception as error:
