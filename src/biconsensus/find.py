@@ -397,7 +397,7 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
     plain = path.scorer.plain
     # candidates without a row among those that are searched need no look
     voting = np.where(path.problem.sizes > 0, plain, 0.0)
-    blocks = _blocks_at(replace(path.problem, weights=voting), searched, HALF)
+    blocks = _blocks_at(path.problem.with_weights(voting), searched, HALF)
     method = "joint" if settings.method == "joint" else "greedy"
     majority = make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain)
     if evidence is not None and not settings.overlap:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -22,6 +22,7 @@ from biconsensus.matrix._coverage import held_weight, largest_in_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
 from biconsensus.methods._votes import Votes, grouped, n_groups_of
+from biconsensus.pool._distinct import row_parts
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, comparable
 from biconsensus.quorum._given_number import group_rows
@@ -145,13 +146,15 @@ class QuorumPath:
         condense: bool = True,
     ) -> QuorumPath:
         """The same for a pool that is a preference matrix already; `condense` allows a sample of very many rows."""
-        condensed = Condensed.of(problem, sample=condense, divide=condense)
+        condensed = Condensed.of(problem, sample=min_candidates if condense else 0, divide=condense)
         sizes = condensed.smallest(min_elements, min_candidates)
         points: list[PathPoint] = []
         # products are small here, and more threads than one only get into each other's way
         with threadpool_limits(1, "blas"):
             # weights of candidates from all rows: those of a sample favour what it happens to cut less
-            scorer = PathScorer.of(condensed.whole).on(condensed.part)
+            scorer = PathScorer.of(condensed.whole)
+            if condensed.sampled:
+                scorer = scorer.on(condensed.part, condensed.columns)
             for quorum in quorums:
                 points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
         names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
@@ -179,12 +182,12 @@ class QuorumPath:
         condensed = self.condensed
         if not condensed.sampled:
             return in_order(condensed.given_blocks(point.blocks))
-        whole = replace(condensed.whole, weights=point.weights)
+        whole = condensed.whole.with_weights(condensed.in_whole(point.weights))
         votes = Votes.at_quorum(whole, point.quorum)
         if point.base is None:
-            rows, columns = finish_groups(votes, point.columns, point.rule)
+            rows, columns = finish_groups(votes, condensed.in_whole(point.columns), point.rule)
         else:
-            rows = rows_of_source(whole, point.base)
+            rows = rows_of_source(whole, condensed.in_whole(point.base))
             columns = votes.group_of_columns(rows)
         sizes = (1, 1) if point.rule == "nearest" else self.sizes
         return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
@@ -195,9 +198,7 @@ class QuorumPath:
 
     def weighted(self, point: PathPoint) -> PreferenceMatrix:
         """All rows and columns of the pool, in its order, with the weights that a point was searched with."""
-        weights = np.empty(point.weights.size)
-        weights[self.condensed.columns] = point.weights * self.condensed.units[1]
-        return replace(self.condensed.given, weights=weights)
+        return self.condensed.given.with_weights(self.condensed.in_given(point.weights) * self.condensed.units[1])
 
     @cached_property
     def weights(self) -> ScoreWeights:
@@ -340,8 +341,10 @@ def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray,
 def rows_of_source(problem: PreferenceMatrix, groups: IntArray) -> IntArray:
     """(r,) the group of each row by the columns (q,) of one source, which share no row; -1 for none."""
     rows, entries = np.full(problem.shape[0], -1), problem.entries
-    own = np.flatnonzero(groups[entries.indices] >= 0)
-    rows[problem.row_of_entry[own]] = groups[entries.indices[own]]
+    for part, stored, lengths in row_parts(entries):
+        group = np.take(groups, entries.indices[stored])
+        own = np.flatnonzero(group >= 0)
+        rows[np.repeat(np.arange(part.start, part.stop), lengths)[own]] = group[own]
     return rows
 
 
@@ -377,10 +380,10 @@ def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> P
     problem = scorer.problem
     members = members_of(problem, labels)
     n_groups = members.shape[1]
-    held = problem.entries.T @ members
+    held = problem.held_by_columns(labels, n_groups)
     held[problem.weights <= 0] = 0.0
     columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
-    alike = held**2 / np.maximum(np.outer(problem.counts @ problem.entries, members.sum(axis=0)), 1.0)
+    alike = held**2 / np.maximum(np.outer(problem.sizes, members.sum(axis=0)), 1.0)
     for t in range(n_groups):
         owned = np.bincount(columns + 1, minlength=n_groups + 1)[1:]
         if owned[t] == 0:
