@@ -399,7 +399,7 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
     voting = np.where(path.problem.sizes > 0, plain, 0.0)
     blocks = _blocks_at(path.problem.with_weights(voting), searched, HALF)
     method = "joint" if settings.method == "joint" else "greedy"
-    majority = make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain)
+    majority = path.confirm(make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain))
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)

@@ -229,14 +229,22 @@ WORTH_SAMPLING = 2
 """How many times more rows than the sample would have there must be, for a sample to be drawn."""
 
 
+WIDER = 4
+"""How many times more rows the best points of a path are searched again on: half the error of every share."""
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """A sample of rows."""
+    """A sample of rows, and a wider one that holds it."""
 
     rows: IntArray
     """(k,) the rows, ..."""
     counts: IntArray
     """(k,) how many elements each of them stands for, ..."""
+    wide_rows: IntArray
+    """(l,) the rows of the wider sample, ..."""
+    wide_counts: IntArray
+    """(l,) how many elements each of those stands for, ..."""
     colours: Colours
     """and what all rows and columns hold."""
 
@@ -262,9 +270,10 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS, n_sources: int
     A Poisson sample: row i, shared by s_i of m elements, is taken by chance ``p_i = min(1, max(size / m, f_i) s_i)``
     and counts ``s_i / p_i``, so that every vote is right on average (Horvitz and Thompson). f_i is ten over the
     size of its smallest candidate, so that this keeps about ten rows. A candidate of fewer than ten elements counts
-    only where the row has k candidates of at most its size, k being the sources that a group needs: small groups are
-    kept as a whole, and a source of singletons alone changes nothing. The chance is a hash of what the row holds:
-    neither its place nor the names of labels matter.
+    only where the row has k candidates of at most its size, k being half of the sources that a group needs (its
+    elements are in a majority of its candidates), at least two: small groups are kept as a whole, and a source of
+    singletons alone changes nothing. The chance is a hash of what the row holds: neither its place nor the names of
+    labels matter.
 
     Examples
     --------
@@ -274,7 +283,8 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS, n_sources: int
     """
     if problem.shape[0] <= WORTH_SAMPLING * size:
         return None
-    chance = np.minimum(1.0, problem.counts * _needed(problem, size, n_sources))
+    share = problem.counts * _needed(problem, size, n_sources)
+    chance = np.minimum(1.0, share)
     if WORTH_SAMPLING * chance.sum() > problem.shape[0]:
         return None
     colours = Colours(problem)
@@ -283,9 +293,13 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS, n_sources: int
     with np.errstate(over="ignore"):
         # rows that nothing tells apart are drawn one by one, whichever they are
         drawn = (mix(colours.rows + mix(number), salt=11) >> np.uint64(11)) / 2.0**53
+    return Drawn(*_taken(problem, drawn, chance), *_taken(problem, drawn, np.minimum(1.0, WIDER * share)), colours)
+
+
+def _taken(problem: PreferenceMatrix, drawn: FloatArray, chance: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows whose draw is below their chance, and how many elements each stands for."""
     rows = np.flatnonzero(drawn < chance)
-    counts = np.maximum(np.rint(problem.counts[rows] / chance[rows]), 1.0).astype(np.int64)
-    return Drawn(rows, counts, colours)
+    return rows, np.maximum(np.rint(problem.counts[rows] / chance[rows]), 1.0).astype(np.int64)
 
 
 def _number_among_equals(values: UIntArray) -> IntArray:
@@ -300,12 +314,13 @@ def _number_among_equals(values: UIntArray) -> IntArray:
 def _needed(problem: PreferenceMatrix, size: int, n_sources: int) -> FloatArray:
     """(r,) chance for each element of a row that keeps about ten rows of each candidate, and all of very small groups.
 
-    A candidate of fewer than ten elements counts only where as many sources as a group needs say the like: of its row,
-    what counts is the k-th smallest candidate.
+    A candidate of fewer than ten elements counts only where half of the sources that a group needs, and at least two,
+    say the like: of its row, what counts is the k-th smallest candidate.
     """
     entries = problem.entries
     least = size / float(problem.counts.sum())
     by_column = ROWS_OF_A_CANDIDATE / np.maximum(problem.sizes, 1.0)
+    enough = max(2, -(-n_sources // 2))
     # a column that several sources made counts for each of them
     backed = np.diff(problem.backers.indptr)
     needed = np.full(problem.shape[0], least)
@@ -319,7 +334,7 @@ def _needed(problem: PreferenceMatrix, size: int, n_sources: int) -> FloatArray:
         first = np.flatnonzero(np.diff(row, prepend=-1))
         said = np.cumsum(backed[column])
         said -= np.repeat((said - backed[column])[first], np.diff(np.append(first, row.size)))
-        counted = (said >= n_sources) | (by_column[column] <= 1.0)
+        counted = (said >= enough) | (by_column[column] <= 1.0)
         values = np.where(counted, by_column[column], least)
         needed[rows.start + row[first]] = np.maximum.reduceat(values, first)
     return needed
@@ -350,6 +365,8 @@ class Condensed:
     """(q,) the given column of each column."""
     sources: IntArray
     """(c,) the given source of each source."""
+    wide: PreferenceMatrix
+    """More rows than `part`, which confirm its best points; `whole` itself where all rows are searched."""
     units: tuple[int, int]
     """Elements and sources that count as one: the greatest common divisors of all multiplicities."""
 
@@ -371,18 +388,14 @@ class Condensed:
         if drawn is None:
             rows, columns, order = canonical_order(simple)
             whole = reordered(simple, rows, columns, order)
-            return cls(problem, whole, whole, rows, columns, sources[order], units)
+            return cls(problem, whole, whole, rows, columns, sources[order], whole, units)
         columns, order = canonical_columns(simple, drawn.colours)
-        some = replace(
-            simple,
-            entries=csr_array(simple.entries[drawn.rows]),
-            counts=drawn.counts,
-            unseen=None if simple.unseen is None else csr_array(simple.unseen[drawn.rows]),
-        )
-        some = reordered(some, np.arange(drawn.rows.size), columns, order)
+        some = reordered(_some(simple, drawn.rows, drawn.counts), np.arange(drawn.rows.size), columns, order)
         rows = canonical_order(some)[0]
         part = reordered(some, rows, np.arange(columns.size), np.arange(order.size))
-        return cls(problem, simple, part, drawn.rows[rows], columns, sources[order], units)
+        wide = _some(simple, drawn.wide_rows, drawn.wide_counts)
+        wide = reordered(wide, np.arange(drawn.wide_rows.size), columns, order)
+        return cls(problem, simple, part, drawn.rows[rows], columns, sources[order], wide, units)
 
     @property
     def sampled(self) -> bool:
@@ -418,6 +431,12 @@ class Condensed:
         rows = np.zeros(self.given.shape[0], bool)
         rows[self.rows[block.rows]] = True
         return replace(block, rows=rows, columns=self.in_given(block.columns))
+
+
+def _some(problem: PreferenceMatrix, rows: IntArray, counts: IntArray) -> PreferenceMatrix:
+    """Some of the rows, each standing for the given number of elements."""
+    unseen = None if problem.unseen is None else csr_array(problem.unseen[rows])
+    return replace(problem, entries=csr_array(problem.entries[rows]), counts=counts, unseen=unseen)
 
 
 def _divided(problem: PreferenceMatrix) -> tuple[PreferenceMatrix, IntArray, tuple[int, int]]:
