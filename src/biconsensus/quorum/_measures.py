@@ -116,8 +116,9 @@ def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     for t, block in enumerate(blocks):
         labels[block.rows] = t
     left = np.flatnonzero(labels < 0)
-    behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
-    labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
+    if left.size and blocks:
+        behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
     return labels
 
 
@@ -191,7 +192,7 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
         return 0.0, 0.0
     sizes = members.sum(axis=0)
     own = problem.entries @ weights
-    # with everything seen, all rows could be in as many candidates; otherwise in those of the sources that saw them
+    # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
     entries = problem.entries if inside.size == labels.size else problem.entries[inside]

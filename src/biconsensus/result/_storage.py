@@ -22,6 +22,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._arrays import check_archive
 from biconsensus.pool.io._writing import atomic_path
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._path import ConsensusPath, PathGroups
 
 FORMAT = "biconsensus"
 VERSION = 1
@@ -59,6 +60,8 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays["evidence"] = result.evidence
     if result.placed is not None:
         arrays["placed"] = result.placed
+    if result.path is not None:
+        arrays |= _pack_path(result.path)
     if pool.unseen is not None and pool.view_of is not None:
         arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
     meta = {
@@ -67,6 +70,7 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "objective": result.objective,
         "settings": result.settings,
         "extraction": result.extraction,
+        "asked": result.asked,
         "names": pool.names,
         "left_out": pool.left_out,
         "sources": [[s.name, _plain(s.params), _plain(s.seed)] for s in pool.sources],
@@ -94,7 +98,7 @@ ID_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _packed_id(value: Any) -> Any:
-    """An id as JSON; one that could not come back as it is is refused."""
+    """An id as JSON; an id that could not be read back unchanged is refused."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) in (type(None), bool, int, float, str):
@@ -132,6 +136,63 @@ def _unpacked_ids(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDAr
             values[k] = _unpacked_id(value)
         return values
     return np.array(meta["ids"], dtype=str if meta.get("ids_type") == "text" else None)
+
+
+PATH_NUMBERS = ("quorum", "score", "evidence", "objective")
+"""Numbers of each point of a path, in the order of the columns of the saved table."""
+
+
+def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
+    """Arrays of a path: one row a point, and the values of all groups one after the other."""
+    points = path.points
+    gains = np.concatenate([np.zeros(0), *(point.gains for point in points)])
+    told = [np.full(len(point), np.nan) if point.significance is None else point.significance for point in points]
+    return {
+        "path.numbers": np.array([[getattr(point, name) for name in PATH_NUMBERS] for point in points]),
+        "path.counts": np.array([len(point) for point in points], np.int64),
+        "path.rows": np.stack([point.rows for point in points]),
+        "path.columns": np.stack([point.columns for point in points]),
+        "path.groups": np.column_stack([gains, np.concatenate([np.zeros(0), *told])]),
+        "path.weights": path.weights,
+    }
+
+
+def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int) -> ConsensusPath | None:
+    """A path of its arrays, checked; None in files without one."""
+    if "path.numbers" not in arrays:
+        return None
+    counts, groups, numbers = arrays["path.counts"], arrays["path.groups"], arrays["path.numbers"]
+    n_points, n_groups = numbers.shape[0], int(counts.sum())
+    _check_indices("path.counts", counts, n_points, n_rows + 1)
+    _check_numbers("path.numbers", numbers, (n_points, len(PATH_NUMBERS)))
+    _check_numbers("path.groups", groups, (n_groups, 2))
+    _check_numbers("path.weights", arrays["path.weights"], (n_candidates,))
+    for name, size in (("path.rows", n_rows), ("path.columns", n_candidates)):
+        if arrays[name].shape != (n_points, size):
+            raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, size)}.")
+        for k, values in enumerate(arrays[name]):
+            _check_indices(name, values + 1, size, int(counts[k]) + 1)
+    own = np.split(groups, np.cumsum(counts)[:-1]) if n_points else []
+    points = [
+        PathGroups(
+            quorum=float(numbers[k, 0]),
+            score=float(numbers[k, 1]),
+            evidence=float(numbers[k, 2]),
+            objective=float(numbers[k, 3]),
+            rows=arrays["path.rows"][k].astype(np.int32),
+            columns=arrays["path.columns"][k].astype(np.int32),
+            gains=own[k][:, 0],
+            significance=None if np.isnan(own[k][:, 1]).any() else own[k][:, 1],
+        )
+        for k in range(n_points)
+    ]
+    return ConsensusPath(tuple(points), arrays["path.weights"])
+
+
+def _check_numbers(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Real numbers in a given shape; NaN stands for what nobody was asked."""
+    if values.shape != shape or values.dtype.kind != "f":
+        raise FileFormatError(f"saved {name} has shape {values.shape} and type {values.dtype}; expected {shape}.")
 
 
 def _plain(value: Any) -> Any:
@@ -215,9 +276,11 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         objective=float(meta["objective"]),
         settings=dict(meta["settings"]),
         extraction=dict(meta["extraction"]),
+        asked=dict(meta.get("asked", {})),
         weights=arrays.get("used_weights"),
         evidence=arrays.get("evidence"),
         placed=arrays.get("placed"),
+        trace=_unpack_path(arrays, members.shape[0], pool.shape[1]),
     )
 
 
