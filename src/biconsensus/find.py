@@ -582,9 +582,9 @@ def _choice_on_path(
     plain = path.scorer.plain
     # candidates without a row among those that are searched need no look
     voting = np.where(path.problem.sizes > 0, plain, 0.0)
-    blocks = _blocks_at(replace(path.problem, weights=voting), searched, HALF, progress)
+    blocks = _blocks_at(path.problem.with_weights(voting), searched, HALF, progress)
     method = "joint" if settings.method == "joint" else "greedy"
-    majority = make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain)
+    majority = path.confirm(make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain))
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)
