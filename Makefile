@@ -2,6 +2,7 @@
 #   make demo       one small consensus for each front, tables and an HTML report in demo-output/
 #   make test       all tests           make check      style, types, doctests, links of the docs
 #   make bench      benchmarks          make reproduce  every figure and table of the paper
+#   make evidence   every figure of the pages, where the code has changed since (ONLY=name, LIST=1 says how long)
 #   make docs       the site            make dist       wheel and sdist, installed alone and with each extra
 #   make test-integrations   tests with scanpy, cdlib, DuckDB, scikit-image, HDBSCAN
 #   make fuzz, make mutate, make test-matrix, make audit   long tests
@@ -18,10 +19,10 @@ BENCH  ?=
 STRICT ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-integrations check format bench reproduce docs dist fuzz mutate test-matrix audit clean
+.PHONY: help setup demo test test-integrations check format bench reproduce evidence docs dist fuzz mutate test-matrix audit clean
 
 help:
-	@sed -n '2,9s/^# *//p' Makefile
+	@sed -n '2,10s/^# *//p' Makefile
 
 setup: $(READY)
 
@@ -57,6 +58,9 @@ bench: $(READY)
 
 reproduce: $(READY)
 	$(BIN)/python -m experiments.reproduce $(if $(STRICT),--strict) --only "$(ONLY)"
+
+evidence: $(READY)
+	$(BIN)/python -m scripts.evidence $(if $(LIST),--list) $(if $(AGAIN),--again) $(ONLY)
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
