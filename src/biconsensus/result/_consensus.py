@@ -22,6 +22,7 @@ from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from biconsensus.explore._handle import Explorer
     from biconsensus.growing import Convergence
@@ -484,6 +485,21 @@ class Consensus:
         from biconsensus.result._notebook import frame_of
 
         return frame_of(self)
+
+    def to_arrow(self) -> pa.Table:
+        """Table of the elements for Arrow, Polars and DuckDB: id, label and backing (needs pyarrow).
+
+        Label and backing are handed over without a copy. ``polars.from_arrow`` and DuckDB make none either.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2).to_arrow().column_names
+        ['label', 'backing']
+        """
+        from biconsensus.result._notebook import arrow_of
+
+        return arrow_of(self)
 
     def save(self, path: str | Path) -> None:
         """Write everything to one file (JSON and arrays, no code)."""
