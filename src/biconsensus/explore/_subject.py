@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -38,6 +39,8 @@ NETWORKS = (
 )
 """Endings that only networks have; those that tables have too are networks where somebody says so."""
 RESULTS = (".bic",)
+SESSION = "session"
+"""Name of the array beside a saved consensus that holds the choices of a session, as JSON."""
 SEED = 0
 """Seed of base runs: that of the command line, so that both give the same answer."""
 
@@ -189,7 +192,6 @@ def of_result(given: Consensus, name: str, X: Any = None, graph: Any = None, tru
         graph=graph,
         decided=f"{name}: a consensus of {c:,} sources over {m:,} elements.",
         given=given,
-        session=given.settings.get("explore"),
     )
 
 
@@ -206,13 +208,16 @@ def _without_folder(decided: str, path: Path, name: str) -> str:
 def open_result(path: Path, name: str) -> Subject:
     """A saved consensus, or a session with everything that was saved beside it."""
     given, beside = load_more(path)
-    session = given.settings.get("explore")
-    if not isinstance(session, Mapping):
+    if SESSION not in beside:
         return of_result(given, name)
-    plain = {key: value for key, value in given.settings.items() if key != "explore"}
-    subject = of_result(
-        replace(given, settings=plain), name, beside.get("X"), _graph(beside, given), beside.get("truth")
-    )
+    session = json.loads(str(beside[SESSION]))
+    if not isinstance(session, dict):
+        raise FileFormatError(f"{name}: its choices cannot be read; inspect shows its answer.")
+    m = given.pool.shape[0]
+    for part in ("X", "truth"):
+        if part in beside and len(beside[part]) != m:
+            raise FileFormatError(f"{name}: its {part} has {len(beside[part])} rows for {m} elements.")
+    subject = of_result(given, name, beside.get("X"), _graph(beside, m), beside.get("truth"))
     return replace(
         subject,
         session=session,
@@ -222,12 +227,11 @@ def open_result(path: Path, name: str) -> Subject:
     )
 
 
-def _graph(beside: Mapping[str, NDArray[Any]], given: Consensus) -> csr_array | None:
+def _graph(beside: Mapping[str, NDArray[Any]], m: int) -> csr_array | None:
     """The network that was saved."""
     if "graph.data" not in beside:
         return None
     parts = tuple(beside[f"graph.{part}"] for part in ("data", "indices", "indptr"))
-    m = given.pool.shape[0]
     found = csr_array(parts, shape=(m, m))
     found.check_format()
     return found

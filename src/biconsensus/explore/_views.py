@@ -27,6 +27,8 @@ MOST_FOUND = 1000
 """Elements that a search may find; what was meant is among fewer."""
 MOST_CROSSED = 30
 """Groups of either answer in the table of both: more cannot be read."""
+MOST_SOURCES = 1000
+"""Sources that a page lists, as in the report; it says how many there are."""
 MOST_DIAGNOSED = 2000
 """Candidates up to which sources that dissent are looked for, as in the report."""
 MOST_TOGETHER = 50
@@ -60,7 +62,7 @@ def state(space: Workspace) -> dict[str, Any]:
         }
         number = space.answer_number()
     if answer is not None:
-        found["answer"] = _answer(answer, subject, space.status) | {"number": number}
+        found["answer"] = _answer(answer, subject, space) | {"number": number}
     return found
 
 
@@ -72,6 +74,7 @@ def _input(subject: Subject) -> dict[str, Any]:
         "kind": subject.kind,
         "elements": pool.shape[0],
         "candidates": pool.shape[1],
+        "sources": len(pool.sources),
         "decided": subject.decided,
         "notes": [note.removesuffix(f"; {AS_USED}") for note in subject.notes],  # here the page decides
         "columns": [{"name": name, "role": role} for name, role in subject.columns.items()],
@@ -86,11 +89,11 @@ def _sources(subject: Subject, choices: Choices) -> list[dict[str, Any]]:
     off, weights = set(choices.off), dict(choices.weights)
     return [
         {"name": source.name, "groups": int(number[k]), "on": k not in off, "weight": weights.get(k, 1.0)}
-        for k, source in enumerate(pool.sources)
+        for k, source in enumerate(pool.sources[:MOST_SOURCES])
     ]
 
 
-def _answer(answer: Consensus, subject: Subject, status: str) -> dict[str, Any]:
+def _answer(answer: Consensus, subject: Subject, space: Workspace) -> dict[str, Any]:
     """Groups with their sizes, and what was decided."""
     labels = answer.labels
     sizes = np.bincount(labels[labels >= 0], minlength=len(answer))
@@ -100,12 +103,16 @@ def _answer(answer: Consensus, subject: Subject, status: str) -> dict[str, Any]:
         "outside": int((labels < 0).sum()),
         "sizes": sizes[:MOST_GROUPS].tolist(),
         "candidates": [int(own.size) for own in answer.candidates[:MOST_GROUPS]],
-        "summary": answer.summary if status != PREVIEW else "",
+        "summary": answer.summary if space.status != PREVIEW else "",
     }
     if subject.truth is not None:
-        scores = {"ARI": metrics.ari, "NMI": metrics.nmi}
-        found["scores"] = {name: _short(score(subject.truth, labels)) for name, score in scores.items()}
+        found["scores"] = space.once("scores", answer, lambda: _scores(subject.truth, labels))
     return found
+
+
+def _scores(truth: Any, labels: IntArray) -> dict[str, float | None]:
+    """Agreement with the truth."""
+    return {name: _short(score(truth, labels)) for name, score in (("ARI", metrics.ari), ("NMI", metrics.nmi))}
 
 
 def details(space: Workspace) -> dict[str, Any]:
@@ -113,7 +120,8 @@ def details(space: Workspace) -> dict[str, Any]:
     subject, choices, answer = space.settled()
     found: dict[str, Any] = {"number": space.answer_number()}
     if not answer.settings.get("overlap"):
-        found["confidence"] = [_short(value) for value in answer.confidence().groups[:MOST_GROUPS]]
+        sure = space.once("confidence", answer, answer.confidence)
+        found["confidence"] = [_short(value) for value in sure.groups[:MOST_GROUPS]]
     numbers = source_numbers(answer)
     dissenting = set()
     if answer.pool.shape[1] <= MOST_DIAGNOSED and len(answer.pool.sources) < answer.pool.shape[1]:
@@ -126,7 +134,7 @@ def details(space: Workspace) -> dict[str, Any]:
             "used": int(numbers.used[k]),
             "dissents": k in dissenting,
         }
-        for k in range(len(answer.pool.sources))
+        for k in range(min(len(answer.pool.sources), MOST_SOURCES))
     ]
     return found
 
@@ -135,7 +143,8 @@ def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[
     """Elements in no group first, then by confidence, least certain first; some of them."""
     subject, _, answer = space.settled()
     labels = answer.labels
-    sure = answer.backing if answer.settings.get("overlap") else answer.confidence().elements
+    overlap = answer.settings.get("overlap")
+    sure = answer.backing if overlap else space.once("confidence", answer, answer.confidence).elements
     chosen = np.arange(labels.size) if group is None else np.flatnonzero(labels == group)
     if text:
         chosen = _search(subject, chosen, text)

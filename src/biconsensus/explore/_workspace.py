@@ -6,10 +6,10 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from biconsensus.errors import BiconsensusError, InputError
 from biconsensus.explore._choices import AUTO, GIVEN, NUMBER, QUORUM, Choices
 from biconsensus.explore._preview import preview
 from biconsensus.explore._subject import Subject, open_file
-from biconsensus.explore._worker import StoppedError, Worker, WorkFailedError
+from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.find import Traced, trace
 from biconsensus.pool.io._roles import Reading
 from biconsensus.result._consensus import Consensus, at_point
 from biconsensus.result._path import ConsensusPath
+
+T = TypeVar("T")
 
 EMPTY, WORKING, PREVIEW, READY, FAILED = "empty", "working", "preview", "ready", "failed"
 """States: nothing to explore; the first answer is being found; an answer at once, the exact one to follow; the answer
@@ -100,6 +102,7 @@ class Workspace:
         self._base: tuple[Any, ...] | None = None
         """Key of a path of all sources, which previews start from; it is never thrown away."""
         self._counted: tuple[int, Consensus | None] = (0, None)
+        self._known: dict[str, Any] = {}
         self._thread: threading.Thread | None = None
 
     # what comes in
@@ -131,14 +134,13 @@ class Workspace:
 
     def _adopt(self, subject: Subject) -> None:
         """Start from a new subject."""
-        self.subject, self.kept, self.answer = subject, [], None
+        choices = Choices(mode=AUTO if subject.given is None else GIVEN)
+        if subject.given is not None:
+            choices = choices.changed(self._first_choices(subject), subject.pool)
+        self.subject, self.choices, self.kept, self.answer = subject, choices, [], subject.given
         self._paths.clear()
         self._base = None
         self._cuts.clear()
-        self.choices = Choices(mode=AUTO if subject.given is None else GIVEN)
-        if subject.given is not None:
-            self.choices = self.choices.changed(self._first_choices(subject), subject.pool)
-            self.answer = subject.given
         self._solve()
 
     @staticmethod
@@ -296,7 +298,21 @@ class Workspace:
         with self.lock:
             if self.answer is not self._counted[1]:
                 self._counted = self._counted[0] + 1, self.answer
+                self._known = {}
             return self._counted[0]
+
+    def once(self, name: str, answer: Consensus, call: Callable[[], T]) -> T:
+        """What follows from an answer, worked out once while it is on the page."""
+        self.answer_number()
+        with self.lock:
+            known, current = self._known, self._counted[1] is answer
+            if current and name in known:
+                found: T = known[name]
+                return found
+        value = call()
+        if current:
+            known[name] = value
+        return value
 
     def settled(self) -> tuple[Subject, Choices, Consensus]:
         """Input, choices and exact answer; refused while there is none."""
@@ -363,7 +379,7 @@ class Workspace:
             work(*arguments)
         except StoppedError:
             pass  # whoever stopped it says what comes next
-        except WorkFailedError as error:
+        except BiconsensusError as error:
             with self.lock:
                 if me is self._thread:
                     self._fail(str(error))

@@ -179,6 +179,7 @@ function showSources() {
     return make("tr", { class: source.on ? "" : "off" }, make("td", {}, box), name, make("td", { class: "number", text: number(source.groups) }), make("td", { class: "number", text: source.on && one ? share(one.alike) : "–" }), make("td", {}, weight));
   }));
   if (focus) { const node = document.querySelector('[data-control="' + focus + '"]'); if (node) node.focus(); }
+  at("sources-note").textContent = state.input.sources > state.sources.length ? "The first " + state.sources.length + " of " + number(state.input.sources) + "." : "";
   at("all-on").disabled = !state.choices.off.length && !state.choices.weights.length;
 }
 
