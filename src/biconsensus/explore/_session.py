@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.explore._choices import Choices
-from biconsensus.explore._subject import SESSION, Subject
+from biconsensus.explore._subject import AVERAGED, SESSION, Subject
 from biconsensus.protocols import IntArray
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import ConsensusPath
@@ -62,4 +62,7 @@ def _beside(subject: Subject) -> dict[str, NDArray[Any]]:
     if subject.graph is not None:
         graph = csr_array(subject.graph)
         arrays |= {f"graph.{part}": getattr(graph, part) for part in ("data", "indices", "indptr")}
+    known: dict[bytes, float] = getattr(subject.evidence, "_averaged", {})
+    if known:
+        arrays[AVERAGED] = np.array([[value, *np.frombuffer(groups, np.int64)] for groups, value in known.items()])
     return arrays
