@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.cli._tables import called, elements_of, label_pool, point_table, weighed_pool
+from biconsensus.cli._tables import called, elements_of, label_pool, point_table, redundancy_notes, weighed_pool
 from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
 
 
@@ -28,6 +28,8 @@ def run_merge(
     with output.working(f"reading {called(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
         pool = weighed_pool(pool, weights or [])
+        if settings.get("weights") is None:
+            output.notes += redundancy_notes(pool)
     if together:
         settings = settings | {"together": [elements_of(pool, one) for one in together]}
     what = f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"
