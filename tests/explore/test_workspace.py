@@ -45,7 +45,7 @@ def settle(space: Workspace, **patch: Any) -> bc.Consensus:
 
 
 START: dict[str, Any] = {"mode": "auto", "off": [], "weights": [], "together": [], "min_elements": None}
-START |= {"min_candidates": None, "unassigned": "nearest"}
+START |= {"min_candidates": None, "unassigned": "nearest", "answers": [], "skipped": []}
 
 
 def test_the_first_answer_says_what_was_read(space: Workspace) -> None:
@@ -193,6 +193,28 @@ def test_a_session_comes_back_with_everything(space: Workspace, tmp_path: Path) 
         assert np.array_equal(again.answer.labels, settle(space, off=[]).labels)
     finally:
         again.close()
+
+
+def test_questions_are_asked_answered_and_undone(space: Workspace) -> None:
+    settle(space, **START | {"answers": [], "skipped": []})
+    first = views.question(space)["question"]
+    assert first["elements"] == list(space.answer.next_question().elements)
+    i, j = first["elements"]
+    answered = settle(space, answers=[[i, j, False]])
+    assert answered.labels[i] != answered.labels[j]
+    names: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(views.state(space)["lines"]["python"], names)
+    assert np.array_equal(names["consensus"].labels, answered.labels)
+    assert views.state(space)["answers"] == [{"names": [f"e{i}", f"e{j}"], "together": False}]
+    second = views.question(space)["question"]["elements"]
+    settle(space, skipped=[second])
+    assert views.question(space)["question"] is None or views.question(space)["question"]["elements"] != second
+    with pytest.raises(InputError, match="true or false"):
+        space.change({"answers": [[0, 1]]})
+    settle(space, answers=[], skipped=[])
+    assert np.array_equal(space.answer.labels, bc.find_consensus(list(groupings().T)).labels)
 
 
 def test_work_is_cancelled_and_goes_on_after_a_change(space: Workspace) -> None:

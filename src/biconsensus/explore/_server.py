@@ -172,6 +172,7 @@ def application(backend: Backend, token: str, in_notebook: bool = False) -> ASGI
         Route("/state", _asked(lambda backend, request: views.state(backend.space))),
         Route("/details", _asked(lambda backend, request: views.details(backend.space))),
         Route("/elements", _asked(_elements)),
+        Route("/question", _asked(lambda backend, request: views.question(backend.space))),
         Route("/compare", _asked(lambda backend, request: views.compare(backend.space, _query(request, "with", "")))),
         Route("/report", _report),
         Route("/choices", _told(lambda backend, said: backend.space.change(said)), methods=["POST"]),

@@ -58,6 +58,10 @@ def state(space: Workspace) -> dict[str, Any]:
             "path": [[quorum, groups, _short(score)] for quorum, groups, score in space.path()],
             "sources": _sources(subject, space.choices),
             "together": [names(subject, np.array(one)) for one in space.choices.together[:MOST_TOGETHER]],
+            "answers": [
+                {"names": names(subject, np.array([i, j])), "together": together}
+                for i, j, together in space.choices.answers[:MOST_TOGETHER]
+            ],
             "lines": lines(subject, space.choices) if space.status == READY else None,
         }
         number = space.answer_number()
@@ -137,6 +141,25 @@ def details(space: Workspace) -> dict[str, Any]:
         for k in range(min(len(answer.pool.sources), MOST_SOURCES))
     ]
     return found
+
+
+def question(space: Workspace) -> dict[str, Any]:
+    """The pair of elements of which an answer would settle most, or nothing."""
+    subject, choices, answer = space.settled()
+    if answer.settings.get("overlap") or len(answer) == 0:
+        return {"number": space.answer_number(), "question": None}
+    asked = space.once(f"question {choices.skipped}", answer, lambda: answer.next_question(choices.skipped))
+    found = None
+    if asked is not None:
+        pair = list(asked.elements)
+        found = {
+            "elements": pair,
+            "names": names(subject, np.array(pair)),
+            "groups": list(asked.groups),
+            "together": _short(asked.together),
+            "sizes": list(asked.sizes),
+        }
+    return {"number": space.answer_number(), "question": found}
 
 
 def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[str, Any]:
@@ -219,7 +242,10 @@ def lines(subject: Subject, choices: Choices) -> dict[str, str]:
     if subject.kind not in (GROUPINGS, POINTS, NETWORK) or (changed and subject.kind != GROUPINGS):
         why = "These base results are not in a file of groupings: save the session, and open it again with"
         return {"note": why, "command": "biconsensus explore SESSION.bic"}
-    return {"note": "", "command": _command(subject, choices), "python": _python(subject, choices)}
+    python = _python(subject, choices)
+    if choices.answers:
+        return {"note": "What you said of pairs has no option on the command line; in Python:", "python": python}
+    return {"note": "", "command": _command(subject, choices), "python": python}
 
 
 def _command(subject: Subject, choices: Choices) -> str:
@@ -252,16 +278,19 @@ def _python(subject: Subject, choices: Choices) -> str:
     reading = subject.reading
     how = {"id_column": reading.id_column, "columns": reading.columns, "drop": reading.drop, "truth": reading.truth}
     given = "".join(f", {name}={value!r}" for name, value in how.items() if value)
+    said_of_pairs = "".join(f"\nconsensus = consensus.answer{one}" for one in choices.answers)
     if subject.kind == NETWORK:
         return (
             f"from biconsensus import ConsensusCommunities, Search\n\n"
-            f"communities = ConsensusCommunities(search=Search({said}), random_state=0).fit({subject.name!r})"
+            f"consensus = ConsensusCommunities(search=Search({said}), random_state=0).fit({subject.name!r}).consensus_"
+            f"{said_of_pairs}"
         )
     if subject.kind == POINTS:
         return (
             "from biconsensus import ConsensusClustering, Search\nfrom biconsensus.pool.io import read_points\n\n"
             f"table = read_points({subject.name!r}{given})\n"
-            f"clusters = ConsensusClustering(search=Search({said}), random_state=0).fit(table.X)"
+            f"consensus = ConsensusClustering(search=Search({said}), random_state=0).fit(table.X).consensus_"
+            f"{said_of_pairs}"
         )
     text = (
         "import biconsensus as bc\nfrom biconsensus.pool.io import read_labels\n\n"
@@ -276,7 +305,7 @@ def _python(subject: Subject, choices: Choices) -> str:
     each = [weights.get(k, 1.0) for k in choices.voting(subject.pool)]
     weighed = f", weights={each!r}" if any(weight != 1.0 for weight in each) else ""
     text += f"pool = bc.Pool.from_labels({columns}{weighed}, ids=table.ids)\n"
-    return text + f"consensus = bc.find_consensus(pool{', ' if said else ''}{said})"
+    return text + f"consensus = bc.find_consensus(pool{', ' if said else ''}{said})" + said_of_pairs
 
 
 def _silent(subject: Subject, choices: Choices) -> list[str]:

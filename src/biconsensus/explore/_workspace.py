@@ -21,7 +21,8 @@ from biconsensus.explore._subject import Subject, open_file
 from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.find import Traced, trace
 from biconsensus.pool.io._roles import Reading
-from biconsensus.result._consensus import Consensus, at_point
+from biconsensus.questions._questions import with_answers
+from biconsensus.result._consensus import Answered, Consensus, at_point
 from biconsensus.result._path import ConsensusPath
 
 T = TypeVar("T")
@@ -181,7 +182,7 @@ class Workspace:
                 self._start(lambda: None)
             self._land(found)
             return
-        if self.choices.mode == GIVEN:
+        if self.choices.mode == GIVEN and not self.choices.answers:
             self.answer, self.status = self.subject.given, READY
         else:
             self._preview()
@@ -246,6 +247,19 @@ class Workspace:
         """Answer at the place that was chosen."""
         assert self.subject is not None
         choices = self.choices
+        if choices.answers:
+            key = (*choices.key, choices.mode, choices.quorum, choices.n_groups, choices.answers)
+            if key not in self._cuts:
+                before = self._unanswered(found)
+                answers = tuple(Answered(*one) for one in choices.answers)
+                self._keep_cut(key, with_answers(before, (*before.answers, *answers)))
+            return self._cuts[key]
+        return self._unanswered(found)
+
+    def _unanswered(self, found: Found) -> Consensus:
+        """Answer at the place that was chosen, before what was said of pairs."""
+        assert self.subject is not None
+        choices = self.choices
         if choices.mode == GIVEN:
             assert self.subject.given is not None
             return self.subject.given
@@ -276,7 +290,7 @@ class Workspace:
     def whole(self) -> tuple[Subject, Choices, Consensus]:
         """Input, choices and exact answer with its path, after waiting for it."""
         subject, choices, answer = self.settled()
-        if choices.mode == GIVEN:
+        if choices.mode == GIVEN and not choices.answers:
             return subject, choices, answer
         self.wait(None)
         with self.lock:
