@@ -128,8 +128,8 @@ class Consensus:
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
-            labels[left] = nearest[self.pool.inverse[left]]
+            rows, which = np.unique(self.pool.inverse[left], return_inverse=True)
+            labels[left] = shares.largest_in_rows(shares.held_weight(self.pool.rows[rows], self.behind))[which]
         if self.placed is not None:
             labels = np.where(labels < 0, self.placed, labels)
         return labels
