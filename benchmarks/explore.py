@@ -28,7 +28,7 @@ ELEMENTS = 100_000
 KINDS = {"realistic": "20 k-means results, k from 10 to 60", "distinct": "12 groups, one label in eight is wrong"}
 CHANGES = {
     "quorum": "the quorum, to a point of the path",
-    "number": "the number of groups",
+    "number": "the number of groups, first answer",
     "sources": "sources on and off, first answer",
     "back": "a source on that was off before",
 }
@@ -90,6 +90,7 @@ def measure(kind: str) -> dict[str, list[float]]:
         for number in range(3, 3 + REPEATS):
             patch = {"mode": "n_groups", "n_groups": number}
             found["number"].append(timed(lambda p=patch: ask(explorer, "choices", p)))
+            settle(explorer)
         ask(explorer, "choices", {"mode": "auto"})
         for k in range(REPEATS):
             start = time.perf_counter()

@@ -22,6 +22,7 @@ from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.find import Traced, trace
 from biconsensus.pool.io._roles import Reading
 from biconsensus.questions._questions import with_answers
+from biconsensus.quorum._path import PathPoint
 from biconsensus.result._consensus import Answered, Consensus, at_point
 from biconsensus.result._path import ConsensusPath
 
@@ -62,6 +63,11 @@ def trace_pool(subject: Subject, choices: Choices, progress: Progress = silent) 
     _last[:] = [auto]
     # sent without its own path: that would be finished first, and traced has it
     return Found(replace(traced, asked=replace(traced.asked, progress=silent)), replace(auto, trace=None))
+
+
+def cut_number(traced: Traced, n_groups: int) -> Consensus:
+    """So many groups, without the path, which the one who asks has."""
+    return replace(traced.with_n_groups(n_groups), trace=None)
 
 
 _last: list[Consensus] = []
@@ -105,6 +111,8 @@ class Workspace:
         self._counted: tuple[int, Consensus | None] = (0, None)
         self._known: dict[str, Any] = {}
         self._thread: threading.Thread | None = None
+        self._finishing: threading.Thread | None = None
+        """The thread whose answer is there, and which finishes its path."""
 
     # what comes in
 
@@ -178,7 +186,11 @@ class Workspace:
         found = self._paths.get(self.choices.key)
         if found is not None:
             self._paths.move_to_end(self.choices.key)
-            if self.working:
+            if self.choices.mode == NUMBER and self._cut_key() not in self._cuts:
+                self._preview_on(found)
+                self._start(self._number_job, found, self.choices)
+                return
+            if self.working and self._finishing is not self._thread:
                 self._start(lambda: None)
             self._land(found)
             return
@@ -197,22 +209,47 @@ class Workspace:
         if base is None or choices.together:
             self.status = WORKING if self.answer is None else PREVIEW
             return
-        path = base.traced.path
         if choices.mode == NUMBER:
-            point = min(path.points, key=lambda point: abs(len(point) - choices.n_groups))
+            point = self._nearest_number(base)
         else:
             near = choices.quorum if choices.mode == QUORUM else float(base.auto.settings["quorum"])
-            point = min(path.points, key=lambda point: abs(np.log(float(point.quorum) / near)))
+            point = min(base.traced.path.points, key=lambda point: abs(np.log(float(point.quorum) / near)))
         settings = base.traced.asked.settings
         sizes = choices.min_elements or settings.sizes[0], choices.min_candidates or settings.sizes[1]
         self.answer = preview(base.traced, choices.factors(subject.pool), point, sizes)
         self.status = PREVIEW
+
+    def _preview_on(self, found: Found) -> None:
+        """The point of a path whose number of groups is nearest to the one that was asked for."""
+        self.answer = self._at(found, float(self._nearest_number(found).quorum))
+        self.status = PREVIEW
+
+    def _nearest_number(self, found: Found) -> PathPoint:
+        """Of the points of a path, the one with about as many groups as were asked for."""
+        return min(found.traced.path.points, key=lambda point: abs(len(point) - self.choices.n_groups))
+
+    def _number_job(self, found: Found, choices: Choices) -> None:
+        """Cut into a number of groups, which looks at all rows, in the other process, and land the answer."""
+        self._find_number(found, choices)
+        with self.lock:
+            if threading.current_thread() is self._thread:
+                self._land(found)
+                self.version += 1
+
+    def _find_number(self, found: Found, choices: Choices) -> None:
+        """Have the other process cut a path into a number of groups."""
+        cut = self._worker.run(cut_number, found.traced, choices.n_groups)
+        given = found.traced.asked
+        key = (*choices.key, NUMBER, choices.n_groups)
+        self._keep_cut(key, replace(cut, pool=given.given, row_of=given.joined.inverse))  # one pool for all of them
 
     def _trace_job(self, subject: Subject, choices: Choices) -> None:
         """Trace the path in the other process and land the answer."""
         # what was handed over is not needed there
         sent = replace(subject, given=None, X=None, graph=None, truth=None)
         found: Found = self._worker.run(trace_pool, sent, choices, progress=self._tell)
+        if choices.mode == NUMBER:
+            self._find_number(found, choices)
         with self.lock:
             if threading.current_thread() is not self._thread:
                 return
@@ -223,6 +260,7 @@ class Workspace:
                 del self._paths[next(key for key in self._paths if key != self._base)]
             self._land(found)
             self.version += 1
+            self._finishing = self._thread
         finished = self._worker.run(finish_last)
         with self.lock:
             if self._paths.get(choices.key) is found:
@@ -265,7 +303,7 @@ class Workspace:
             return self.subject.given
         if choices.mode == AUTO:
             return found.auto
-        key = (*choices.key, choices.mode, choices.quorum if choices.mode == QUORUM else choices.n_groups)
+        key = self._cut_key()
         if key not in self._cuts:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -273,6 +311,11 @@ class Workspace:
                 cut = found.traced.with_n_groups(choices.n_groups) if number else self._at(found, choices.quorum)
             self._keep_cut(key, cut)
         return self._cuts[key]
+
+    def _cut_key(self) -> tuple[Any, ...]:
+        """What the answer at a quorum or with a number of groups is remembered by."""
+        choices = self.choices
+        return (*choices.key, choices.mode, choices.quorum if choices.mode == QUORUM else choices.n_groups)
 
     def _at(self, found: Found, quorum: float) -> Consensus:
         """Answer at a quorum: as it was finished, or from the path."""
@@ -296,7 +339,7 @@ class Workspace:
         with self.lock:
             found = self._paths.get(choices.key)
             finished = None if found is None else found.finished
-        return subject, choices, replace(answer, trace=finished)
+        return subject, choices, answer if finished is None else replace(answer, trace=finished)
 
     def path(self) -> list[list[float]]:
         """Quorum, number of groups and score of every point of the path, where it is known."""
@@ -383,7 +426,8 @@ class Workspace:
     def _work(self, before: threading.Thread | None, work: Any, *arguments: Any) -> None:
         """The thread: stop what ran, work, and say what went wrong."""
         while before is not None and before.is_alive():
-            self._worker.stop()
+            if before is not self._finishing:  # what is left there is short, and wanted by the report
+                self._worker.stop()
             before.join(0.1)
         me = threading.current_thread()
         try:
