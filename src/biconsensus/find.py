@@ -53,7 +53,7 @@ MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Search:
     """Every setting of a search. Defaults and None mean "not given": they follow the input, once, in `resolved`.
 
@@ -119,6 +119,17 @@ class Search:
         return {
             name: value for name, (value, default) in own.items() if value is not None and not _same(value, default)
         }
+
+    def __repr__(self) -> str:
+        """What was given, and nothing else."""
+        given = {name: _as_text(value) or repr(value) for name, value in self.given().items()}
+        return f"Search({', '.join(f'{name}={text}' for name, text in given.items())})"
+
+    def asked(self) -> dict[str, str | None]:
+        """The settings that change the answer and differ from the defaults, as text; None where text cannot say it."""
+        free = ("memory_limit", "n_jobs")
+        found = {name: value for name, value in self.given().items() if name not in free}
+        return {name: _as_text(value) for name, value in found.items()}
 
     def with_settings(self, **more: Any) -> Search:
         """The same search with more settings; one that is given here and there with two values is an error."""
@@ -193,6 +204,19 @@ class Search:
             "solver": self.solver if isinstance(self.solver, str) else type(self.solver).__name__,
             "n_groups": self.n_groups,
         }
+
+
+def _as_text(value: Any) -> str | None:
+    """A value as Python would write it; None for arrays, functions and solvers."""
+    if isinstance(value, Fraction):
+        return repr(float(value)) if Fraction(float(value)).limit_denominator(10_000) == value else None
+    plain = isinstance(value, (str, bool, int, float))
+    lists = (
+        isinstance(value, (list, tuple))
+        and len(repr(value)) < 2000
+        and all(isinstance(v, (list, tuple)) for v in value)
+    )
+    return repr(value) if plain or lists else None
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -375,6 +399,7 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
         found = _as_given(condensed, _blocks_at(condensed.whole, searched, settings.quorum))
         answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
     result = assemble(pool, joined, weights, answer, settings.record(answer.quorum, answer.method), power, evidence)
+    result = replace(result, extraction={**result.extraction, "asked": (search or Search()).asked()})
     logger.info("%r", result)
     if len(result) == 0:
         warnings.warn(_why_nothing(pool, settings, answer.quorum), NoConsensusWarning, stacklevel=3)

@@ -45,11 +45,13 @@ def _root(
     " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
 )
 def merge(
+    context: typer.Context,
     labels: Annotated[
         Path,
         typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
     ],
     quorum: opt.Quorum = None,
+    at: opt.At = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
@@ -78,7 +80,9 @@ def merge(
     """
     from biconsensus.cli._fronts import run_merge
 
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape)
+    output = Output(
+        "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, at=at, line=opt.typed_line(context)
+    )
     more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
@@ -86,6 +90,7 @@ def merge(
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
 def cluster(
+    context: typer.Context,
     data: Annotated[
         Path,
         typer.Argument(
@@ -93,6 +98,7 @@ def cluster(
         ),
     ],
     quorum: opt.Quorum = None,
+    at: opt.At = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
@@ -116,19 +122,23 @@ def cluster(
     """Cluster a table of numbers: many base clusterings, and what they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
+    output = Output(
+        "cluster", data, out, report, save, as_json, quiet, seed, escape=escape, at=at, line=opt.typed_line(context)
+    )
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
 @app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
 def communities(
+    context: typer.Context,
     graph: Annotated[
         Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")
     ],
     algorithm: opt.Algorithm = None,
     runs: opt.Runs = 10,
     quorum: opt.Quorum = None,
+    at: opt.At = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
@@ -148,7 +158,19 @@ def communities(
     """Find communities of a network: many runs of many algorithms, and what they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
+    output = Output(
+        "communities",
+        graph,
+        out,
+        report,
+        save,
+        as_json,
+        quiet,
+        seed,
+        escape=escape,
+        at=at,
+        line=opt.typed_line(context),
+    )
     more = {"random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
@@ -156,6 +178,7 @@ def communities(
 
 @app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
 def fit(
+    context: typer.Context,
     points: Annotated[
         Path,
         typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
@@ -185,7 +208,8 @@ def fit(
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape)
+    line = opt.typed_line(context)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, line=line)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -213,7 +237,9 @@ def demo(
 
 @app.command(epilog="Example: `biconsensus inspect result.bic --report page.html`")
 def inspect(
+    context: typer.Context,
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
+    at: opt.At = None,
     out: opt.Out = None,
     report: opt.Report = None,
     escape: opt.Escape = False,
@@ -223,7 +249,12 @@ def inspect(
     """Show a result that was kept."""
     from biconsensus.cli._fronts import run_inspect
 
-    run_inspect(Output("inspect", result, out, report, None, as_json, quiet, escape=escape), result)
+    run_inspect(
+        Output(
+            "inspect", result, out, report, None, as_json, quiet, escape=escape, at=at, line=opt.typed_line(context)
+        ),
+        result,
+    )
 
 
 @app.command()

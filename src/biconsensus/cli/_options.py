@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -91,6 +92,15 @@ Quorum = Annotated[
     typer.Option(
         "--quorum",
         help="Share that must agree, between 0 and 1: low merges, high splits; or 'auto'.",
+        rich_help_panel=GROUPS,
+    ),
+]
+At = Annotated[
+    float | None,
+    typer.Option(
+        "--at",
+        metavar="QUORUM",
+        help="Give another point of the quorum path than the chosen one: the report shows which there are.",
         rich_help_panel=GROUPS,
     ),
 ]
@@ -216,3 +226,25 @@ def search(
         **more,
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+SAME_ANSWER = ("at", "out", "report", "save", "escape", "as_json", "quiet", "jobs", "resume", "truth")
+"""Parameters of commands that do not change what is found, or that the page adds itself."""
+
+
+def typed_line(context: typer.Context) -> str:
+    """The command that is running, with those options that change its answer."""
+    words = ["biconsensus", context.info_name or ""]
+    for param in context.command.params:
+        name = param.name or ""
+        source, value = context.get_parameter_source(name), context.params.get(name)
+        if source is None or source.name != "COMMANDLINE" or name in SAME_ANSWER or value is None:
+            continue
+        if param.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(param.opts[0] if value else (param.secondary_opts or param.opts)[0])
+        else:
+            several = value if isinstance(value, (list, tuple)) else [value]
+            words += [word for one in several for word in (param.opts[0], str(one))]
+    return shlex.join(words)

@@ -16,7 +16,7 @@ from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
 from biconsensus.sources._running import Runs, child_seeds, run_sources
@@ -134,7 +134,9 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         how = vars(self.runs or Runs())
         self.results_ = run_sources(sources, points, seeds, self.n_jobs, n_elements=len(points), **how)
         evidence = PointEvidence(in_one_unit(points)) if len(points) > 2 else None
-        return self._keep(self._solve(pool_of(self.results_, search.weights, ids), evidence))
+        found = self._solve(pool_of(self.results_, search.weights, ids), evidence)
+        command = "cluster" if self.estimators == "default" else None
+        return self._keep(made_by(found, self, "fit(X)", command))
 
     def fit_labels(self, labels: Any) -> ConsensusClustering:
         """Find the consensus of ready-made clusterings.
@@ -154,7 +156,8 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
             return self._keep(find_distributed(labels, self._solve))
         search = self._search()
         pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
-        return self._keep(self._solve(pool if search.weights is None else weighed(pool, search.weights)))
+        found = self._solve(pool if search.weights is None else weighed(pool, search.weights))
+        return self._keep(made_by(found, self, "fit_labels(labels)"))
 
     def predict(self, X: Any) -> IntArray:
         """Group of new rows, by the votes of the base clusterings that can predict.

@@ -22,6 +22,7 @@ from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
 from biconsensus.pool._pool import without_trivial
+from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
 
@@ -212,7 +213,9 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             pool = pool_of(self.results_, seen, graph.names, rule)
         clean = without_trivial(pool)
         self.pool_ = clean if clean.rows.nnz else pool
-        self.consensus_ = solve(self.pool_, search if rule is None else replace(search, weights=None), evidence)
+        found = solve(self.pool_, search if rule is None else replace(search, weights=None), evidence)
+        command = "communities" if self.algorithms == "default" and len(views) == 1 else None
+        self.consensus_ = made_by(found, self, "fit(graph)", command)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.evidence_ = evidence.of_grouping(self.labels_)

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
     from biconsensus.quorum._confidence import Confidence
 
+KEPT_ON_PATH = ("path", "silent", "rows_searched", "asked", "front")
+"""What the account of a search still says at another point of its path."""
+
+LONG = 1_000_000
+"""Characters up to which the text of an estimator is not shortened."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bicluster:
@@ -108,8 +114,8 @@ class Consensus:
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
-            labels[left] = nearest[self.pool.inverse[left]]
+            rows, place = np.unique(self.pool.inverse[left], return_inverse=True)
+            labels[left] = shares.largest_in_rows(shares.held_weight(self.pool.rows[rows], self.behind))[place]
         if self.placed is not None:
             labels = np.where(labels < 0, self.placed, labels)
         return labels
@@ -339,9 +345,16 @@ def at_point(consensus: Consensus, path: ConsensusPath, point: PathGroups) -> Co
         gains=point.gains,
         objective=point.objective,
         settings=settings,
-        extraction={name: value for name, value in consensus.extraction.items() if name in ("path", "silent")},
+        extraction={name: value for name, value in consensus.extraction.items() if name in KEPT_ON_PATH},
         weights=path.weights,
         evidence=point.significance,
         placed=None,
         trace=path,
     )
+
+
+def made_by(consensus: Consensus, estimator: Any, call: str, command: str | None = None) -> Consensus:
+    """The same result with the call of an estimator, and the command and its seed, that make it again."""
+    text, seed = estimator.__repr__(N_CHAR_MAX=LONG), estimator.random_state
+    front = {"call": f"{text}.{call}.consensus_", "command": command, "seed": seed if isinstance(seed, int) else None}
+    return replace(consensus, extraction={**consensus.extraction, "front": front})
