@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -288,6 +289,7 @@ def about_rows(consensus: Consensus, about: dict[str, Any]) -> list[dict[str, st
     return [{"name": str(name), "value": str(value)} for name, value in rows.items() if value is not None]
 
 
+@cache
 def _asset(name: str) -> str:
     """Text of a file that comes with the package."""
     return resources.files("biconsensus.report").joinpath("assets", name).read_text(encoding="utf-8")
@@ -299,4 +301,10 @@ def page_template() -> Any:
         import jinja2
     except ImportError as error:
         raise MissingDependencyError.of("jinja2", "report") from error
+    return _compiled(jinja2)
+
+
+@cache
+def _compiled(jinja2: Any) -> Any:
+    """The template, read once."""
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_asset("page.html"))

@@ -47,9 +47,27 @@ function lists(counts, values) {
   return out;
 }
 
-// Redraw everything that shows the point or the group; the last call of one frame wins.
-function refresh() { for (const redraw of state.redraw) redraw(); }
-function shows(render) { state.redraw.push(render); render(); }
+// What is on screen is drawn at once, the rest right after, piece by piece, so that moving the slider stays smooth.
+let pending = [];
+function shows(render, node) { state.redraw.push({ render, node }); render(); }
+function onScreen(node) {
+  const box = node.getBoundingClientRect();
+  return box.bottom > -50 && box.top < innerHeight + 50;
+}
+function refresh() {
+  const idle = pending.length === 0;
+  const visible = state.redraw.map(({ node }) => !node || onScreen(node));
+  pending = state.redraw.filter((_, k) => !visible[k]);
+  state.redraw.forEach(({ render }, k) => { if (visible[k]) render(); });
+  if (idle) setTimeout(drawNext);
+}
+function drawNext() {
+  if (!pending.length) return;
+  pending.shift().render();
+  setTimeout(drawNext);
+}
+function settle() { while (pending.length) pending.shift().render(); }
+addEventListener("beforeprint", settle);
 
 function tip(event, lines) {
   const box = at("tip");

@@ -31,7 +31,7 @@ function histogram(place, edges, layers, options) {
     axisLabels(svg, [0, 1, 2, 3, 4].map((k) => Number((low + span * k / 4).toPrecision(3))), x, H - 22);
     if (options.limit !== undefined) svg.append(draw("line", { class: "limit", x1: x(options.limit), x2: x(options.limit), y1: 8, y2: y(0) }));
     place.replaceChildren(svg);
-  });
+  }, place.parentElement);
   savable(place.parentElement, options.name, () => svg);
 }
 

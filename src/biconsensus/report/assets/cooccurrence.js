@@ -52,7 +52,7 @@ function heatMap(canvas, elements, values) {
       pixels.data[c + 3] = 255;
     }
     context.putImageData(pixels, 0, 0);
-  });
+  }, canvas);
   const cell = (event) => {
     const box = canvas.getBoundingClientRect(), clip = (share) => Math.min(k - 1, Math.max(0, Math.floor(share * k)));
     return [order[clip((event.clientY - box.top) / box.height)], order[clip((event.clientX - box.left) / box.width)]];

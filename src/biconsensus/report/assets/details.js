@@ -97,12 +97,12 @@ function features() {
     at("features-table").replaceChildren(...wanted.flatMap((group) => (groups[group] || []).slice(0, state.group === null ? 3 : 6).map(([feature, apart, inside, outside], k) =>
       make("tr", { class: "link", onclick: () => select(group) }, make("td", {}, ...(k === 0 ? [swatch(group), " " + groupName(group)] : [])), make("td", { text: found.names[feature] }),
         make("td", { class: "number", text: (apart > 0 ? "+" : "") + number(apart, 2) }), make("td", { class: "number", text: number(inside) }), make("td", { class: "number", text: number(outside) })))));
-  });
+  }, at("features"));
 }
 function details() {
   at("close-element").addEventListener("click", () => { shown.element = null; at("element").hidden = true; });
   at("close-source").addEventListener("click", () => { shown.source = null; at("source").hidden = true; });
-  shows(elementPage);
-  shows(sourcePage);
+  shows(elementPage, at("element"));
+  shows(sourcePage, at("source"));
   features();
 }

@@ -71,6 +71,6 @@ function matrix(canvas, ordered, name) {
       number(100 * share, share < .1 ? 1 : 0) + "% filled"];
   });
   canvas.addEventListener("click", (event) => select(image.rowGroups[cell(event)[0]]));
-  shows(render);
+  shows(render, canvas);
   savable(canvas.parentElement, name, () => rasterSvg(canvas));
 }

@@ -169,5 +169,5 @@ at("theme").addEventListener("click", () => {
   document.documentElement.dataset.theme = dark ? "light" : "dark";
   refresh();
 });
-for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", refresh);
+for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", () => { refresh(); settle(); });
 document.body.dataset.ready = "yes";

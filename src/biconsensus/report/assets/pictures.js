@@ -85,7 +85,7 @@ function paintable(canvas, paint, name) {
     paint(context, canvas.clientWidth, canvas.clientHeight);
     return context.svg();
   });
-  shows(render);
+  shows(render, canvas);
 }
 // A canvas of pixels as an SVG with the picture in it.
 function rasterSvg(canvas) {

@@ -71,5 +71,5 @@ function table(place, columns, source, options) {
     const linked = group !== null;
     return make("tr", { class: (linked ? "link" : "") + (linked && !options.follow && state.group === group ? " on" : ""), onclick: linked ? () => select(group) : () => {} }, ...cells);
   }
-  shows(() => { if (options.follow) view.page = 0; render(); });
+  shows(() => { if (options.follow) view.page = 0; render(); }, place);
 }

@@ -98,7 +98,7 @@ function tree(place) {
     return out;
   }
   at("tree-color").addEventListener("change", (event) => { mode = event.target.value; at("tree-scale").textContent = SCALES[mode]; render(); });
-  shows(render);
+  shows(render, place);
   savable(place.parentElement, "tree", () => svg);
 }
 const SCALES = {
