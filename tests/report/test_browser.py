@@ -208,7 +208,9 @@ def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path) -> N
         base = [np.where(rng.random(m) < 0.25, rng.integers(-1, k + 1, m), truth // (1 + s % 2)) for s in range(6)]
         pool = bc.Pool.from_labels(base)
         consensus = bc.find_consensus(pool, unassigned="leave" if seed % 3 == 0 else "nearest")
-        path = QuorumPath.of(pool, **{key: consensus.settings[key] for key in ("min_elements", "min_candidates")})
+        # the search is traced anew for some of them; tests/result/test_path.py compares the two without a browser
+        sizes = {key: consensus.settings[key] for key in ("min_elements", "min_candidates")}
+        path = QuorumPath.of(pool, **sizes) if seed % 10 == 1 else None
         file = tmp_path / "page.html"
         consensus.write_report(file)
         page.goto(file.as_uri())
@@ -218,7 +220,7 @@ def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path) -> N
             there = consensus if point["chosen"] else consensus.at(point["quorum"])
             assert point["shown"] == point["exported"] == there.labels.tolist()
             assert point["chips"] == point["groups"] == len(there)
-            if not point["chosen"] and consensus.settings["unassigned"] == "nearest":
+            if path and not point["chosen"]:
                 searched = path.labels(path.at(point["quorum"]))[pool.inverse]
                 assert point["shown"] == searched.tolist()
         n_points += len(points)

@@ -15,6 +15,7 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._confidence import Likeness, calibrated
 from biconsensus.report._encode import packed, packed_shares, round_off, rounded
 from biconsensus.result._consensus import at_point
+from biconsensus.significance._agreement import AgreementEvidence
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
@@ -137,13 +138,13 @@ def points_data(stops: list[Stop], elements: IntArray) -> dict[str, Any]:
     flows = [flow(a.consensus.labels, b.consensus.labels) for a, b in pairwise(stops)]
     colors = color_numbers(stops, flows)
     pool = stops[0].consensus.pool
-    tested = pool.rows.nnz * len(stops) <= MOST_TESTED
+    agreement = AgreementEvidence(pool) if pool.rows.nnz * len(stops) <= MOST_TESTED else None
     points, labels, confidence, others, there, backing = [], [], [], [], [], []
     for stop, own_colors in zip(stops, colors):
         here = stop.consensus
         own = here.labels[elements]
         held = _held(here, elements)
-        points.append({**_point(stop, tested, held), "colors": own_colors[:MOST_GROUPS]})
+        points.append({**_point(stop, agreement, held), "colors": own_colors[:MOST_GROUPS]})
         labels.append(packed(own + 1))
         confidence.append(packed_shares(held.own))
         others.append(packed(held.other + 1))
@@ -211,7 +212,7 @@ def _held(consensus: Consensus, elements: IntArray) -> Held:
     )
 
 
-def _point(stop: Stop, tested: bool, held: Held) -> dict[str, Any]:
+def _point(stop: Stop, agreement: AgreementEvidence | None, held: Held) -> dict[str, Any]:
     """One stop of the slider: its groups, counted over all elements."""
     here = stop.consensus
     labels, n_groups = here.labels, len(here)
@@ -221,8 +222,7 @@ def _point(stop: Stop, tested: bool, held: Held) -> dict[str, Any]:
     counted = np.bincount(labels[inside], minlength=n_groups)
     backing = np.bincount(labels[inside], here.backing[inside], minlength=n_groups) / np.maximum(counted, 1)
     shown = slice(0, MOST_GROUPS)
-    known = tested or here.evidence is not None
-    chance = np.asarray(here.significance, np.float64)[shown] if known else None
+    chance = _chance(stop, agreement)
     confidence = held.groups
     mean = None if confidence is None else round_off(float(confidence @ counted / max(int(counted.sum()), 1)))
     return {
@@ -246,6 +246,19 @@ def _point(stop: Stop, tested: bool, held: Held) -> dict[str, Any]:
         "behind": packed(_behind(here) + 1),
         "means": " ".join(_said(stop)),
     }
+
+
+def _chance(stop: Stop, agreement: AgreementEvidence | None) -> FloatArray | None:
+    """(T,) logarithm of the chance of each group that is listed; None where it would take too long to ask."""
+    here = stop.consensus
+    if here.evidence is not None or stop.chosen:
+        found = np.asarray(here.significance, np.float64)
+    elif agreement is None:
+        return None
+    else:
+        asked = agreement.of_groups(here.labels)
+        found = np.concatenate([asked, np.zeros(len(here) - asked.size)])
+    return found[:MOST_GROUPS]
 
 
 def _behind(consensus: Consensus) -> IntArray:

@@ -66,7 +66,17 @@ function drawNext() {
   pending.shift().render();
   setTimeout(drawNext);
 }
-function settle() { while (pending.length) pending.shift().render(); }
+// Sections below the first screen are built one after the other once the page is there.
+const sections = [];
+function buildNext() {
+  if (!sections.length) { document.body.dataset.ready = "yes"; return; }
+  sections.shift()();
+  setTimeout(buildNext);
+}
+function settle() {
+  while (sections.length) sections.shift()();
+  while (pending.length) pending.shift().render();
+}
 addEventListener("beforeprint", settle);
 
 function tip(event, lines) {

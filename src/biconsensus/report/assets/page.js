@@ -147,22 +147,20 @@ function view() {
   }
 }
 
+function matrices() {
+  matrix(at("before"), false, "matrix-before");
+  matrix(at("after"), true, "matrix-after");
+  const drawn = matrixRows().length;
+  at("matrix-note").textContent = drawn < data.elements.total ? `A sample of ${number(drawn)} elements; a cell is the mean of several, drawn darker than it is.` : "";
+}
+
 slider();
 pointNote();
 tiles();
 chips();
 view();
-tree(at("tree-chart"));
-groupsTable();
-elements();
-details();
-matrix(at("before"), false, "matrix-before");
-matrix(at("after"), true, "matrix-after");
-at("matrix-note").textContent = matrixRows().length < data.elements.total ? `A sample of ${number(matrixRows().length)} elements; a cell is the mean of several, drawn darker than it is.` : "";
-cooccurrence();
-sources();
-choice();
-exports_();
+sections.push(() => tree(at("tree-chart")), groupsTable, elements, details, matrices, cooccurrence, sources, choice, exports_);
+setTimeout(buildNext);
 addEventListener("keydown", (event) => { if (event.key === "Escape" && state.group !== null) select(state.group); });
 at("theme").addEventListener("click", () => {
   const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
@@ -170,4 +168,3 @@ at("theme").addEventListener("click", () => {
   refresh();
 });
 for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", () => { refresh(); settle(); });
-document.body.dataset.ready = "yes";
