@@ -30,6 +30,12 @@ CHANCE_NOTES = {
     "models": "it is the expected number of such models in pure noise",
 }
 """What the chance of a group rests on, by the kind of evidence."""
+SURE_NOTES = {
+    False: "Confidence: how probable it is that the elements would be grouped so again.",
+    True: "Groups may overlap here, so there is no confidence, but backing: the share of the candidates behind a group "
+    "that hold its elements.",
+}
+"""How sure groups are, by whether they may overlap."""
 DOUBTFUL = 0.5
 """Confidence below which an element is called doubtful: it would more probably be grouped otherwise."""
 SCRIPTS = (
@@ -138,6 +144,7 @@ def render_report(
         version=__version__,
         headline=headline(consensus),
         summary="" if consensus.summary in headline(consensus) else consensus.summary,
+        sure_note=SURE_NOTES[bool(content["overlap"])],
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
         warnings=remarks(consensus),

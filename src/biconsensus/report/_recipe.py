@@ -69,7 +69,7 @@ def recipe(consensus: Consensus, command: str | None = None) -> dict[str, Any]:
     if front and front.get("seed") is None and "fit_labels" not in front["call"]:
         note += " It was made without a seed (random_state): another run may differ."
     if not command:
-        note += " No command gives this answer: some of its settings exist in Python only."
+        note += " It was made in Python, with settings that have no option on the command line."
     on_path = consensus.settings.get("chosen_by") == "path"
     at = consensus.settings["quorum"] if on_path else None
     return {"python": python, "command": command, "at": at, "note": note}

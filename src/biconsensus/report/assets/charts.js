@@ -1,5 +1,5 @@
 // Bars, histograms and lines as SVG.
-const WIDE = 900;
+const WIDE = innerWidth < 560 ? 420 : 900;
 
 function axisLabels(svg, ticks, x, y) {
   for (const value of ticks) svg.append(draw("text", { x: x(value), y, "text-anchor": "middle", text: number(value) }));
@@ -36,11 +36,11 @@ function histogram(place, edges, layers, options) {
 }
 
 function bars(place, rows, options) {
-  const step = 20, H = rows.length * step + 12, left = 260, width = WIDE - left - 70;
+  const step = 20, H = rows.length * step + 12, left = Math.min(260, .4 * WIDE), width = WIDE - left - 50, most = Math.floor(left / 6.8);
   const top = options.top || Math.max(1e-12, ...rows.map((row) => row.value || 0));
   const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${H}`, role: "img", "aria-label": options.label });
   rows.forEach((row, k) => {
-    const y = 4 + k * step, value = Math.max(0, row.value || 0), name = row.name.length > 38 ? row.name.slice(0, 37) + "…" : row.name;
+    const y = 4 + k * step, value = Math.max(0, row.value || 0), name = row.name.length > most ? row.name.slice(0, most - 1) + "…" : row.name;
     const rect = draw("rect", { x: left, y: y + 3, width: Math.max(.5, width * Math.min(1, value / top)), height: step - 6, fill: row.color });
     tipped(rect, row.lines);
     if (row.click) { rect.setAttribute("class", "link"); rect.addEventListener("click", row.click); }
@@ -58,7 +58,7 @@ function bars(place, rows, options) {
 
 // curves: [{ name, color, x: [], y: [] }], drawn over one pair of axes; options.pick(index) is called for dots.
 function lines(place, curves, options) {
-  const H = options.height || 240, left = 62, bottom = 42, right = options.legend ? 170 : 24, width = WIDE - left - right, height = H - bottom - 14;
+  const H = options.height || 240, left = 62, bottom = 42, right = options.legend ? 178 : 24, width = WIDE - left - right, height = H - bottom - 14;
   const finite = (values) => values.filter((value) => value !== null && Number.isFinite(value));
   const xs = finite(curves.flatMap((curve) => curve.x)), ys = finite(curves.flatMap((curve) => curve.y));
   const x0 = options.x ? options.x[0] : Math.min(...xs), x1 = options.x ? options.x[1] : Math.max(...xs);

@@ -101,7 +101,7 @@ function distributions(place, elements) {
   const byNumber = new Map();
   for (const [s, k] of sizes) byNumber.set(k, [...(byNumber.get(k) || []), s]);
   const fit = [...byNumber].filter(([, own]) => own.length > 1).sort((a, b) => b[1].length - a[1].length).slice(0, MOST_CURVES).sort((a, b) => a[0] - b[0]);
-  if (data.hypotheses || data.overlap || !sizes.size) { at("cdf-figure").hidden = true; return; }
+  if (data.hypotheses || data.overlap || !sizes.size) { at("cdf-figure").hidden = at("area-figure").hidden = true; return; }
   const steps = [...Array(51).keys()].map((k) => k / 50), few = spread(elements, 120);
   const curve = (values) => {
     const k = few.length, counts = new Float64Array(51);

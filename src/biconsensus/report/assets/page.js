@@ -40,6 +40,7 @@ function groupsTable() {
   const sample = data.extra.rows[0] || [];
   const extra = data.extra.names.map((title, k) => ({
     title, help: "Given with the result; of the answer only", digits: typeof sample[k] === "number" ? 3 : undefined, key: (row) => row.extra[k],
+    wide: typeof sample[k] !== "number",
     text: (row) => (row.extra[k] === undefined ? "–" : typeof row.extra[k] === "number" ? number(row.extra[k]) : String(row.extra[k])),
   }));
   const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be grouped so again with a freshly drawn pool" }];
@@ -105,7 +106,8 @@ function sources() {
   if (data.comparedOn && data.comparedOn < data.elements.total) at("sources-note").textContent += ` Sources are compared on ${number(data.comparedOn)} elements.`;
   const compared = rows.some((row) => row.others !== null);
   table(at("sources").querySelector(".table"), [
-    { title: "Source", text: (row) => row.name, open: openSource }, { title: "Parameters", text: (row) => row.params },
+    { title: "Source", text: (row) => row.name, open: openSource, wide: true },
+    ...(rows.some((row) => row.params) ? [{ title: "Parameters", text: (row) => row.params, wide: true }] : []),
     { title: "Candidates", text: (row) => number(row.candidates), key: (row) => row.candidates, digits: 0, help: "Groups that it made" },
     { title: "Used", text: (row) => number(row.used), key: (row) => row.used, digits: 0, help: "Candidates that stand behind a group of the answer" },
     { title: "With the answer", text: (row) => number(row.nmi, 3), key: (row) => row.nmi, digits: 3, help: "Normalised mutual information with the consensus" },
@@ -114,18 +116,23 @@ function sources() {
       { title: "Alone", text: (row) => number(row.alone), key: (row) => row.alone, digits: 0, help: "Candidates that no other source has, not even by half" },
       { title: "Decides", text: (row) => (row.decided === null ? "–" : number(100 * row.decided, 1) + "%"), key: (row) => row.decided, digits: 1, help: "Elements that would have most votes in another group without it" },
     ] : []),
-    ...data.scores.map((score, k) => ({ title: score.name + " with truth", text: (row) => number(row.scores[k], 3), key: (row) => row.scores[k], digits: 3 })),
-    { title: "Remark", text: (row) => row.remark },
+    ...(data.hypotheses ? [] : data.scores).map((score, k) => ({ title: score.name + " with truth", text: (row) => number(row.scores[k], 3), key: (row) => row.scores[k], digits: 3 })),
+    { title: "Remark", text: (row) => row.remark, wide: true },
   ], () => rows, { what: "sources", page: 15 });
 }
 
+// A range with some room, so that the highest and lowest dots are seen whole.
+function bounds(values) {
+  const finite = values.filter((value) => value !== null), low = Math.min(...finite), high = Math.max(...finite), room = .08 * (high - low || 1);
+  return [low - room, high + room];
+}
 function choice() {
   if (points.length < 2) { at("choice").hidden = true; return; }
   const place = at("choice-chart"), told = points.some((point) => point.evidence !== null);
   const value = (point) => (told ? point.evidence : point.score), name = told ? "evidence of the data" : "score of the pool";
   const xs = [...points.keys()], marks = lines(place, [{ name, color: COLORS[0], x: xs, y: points.map(value),
     dots: (k) => [plural(points[k].groups, "group"), quorumText(points[k]), name + " " + number(value(points[k])), ...(points[k].chosen ? ["the answer"] : [])] }],
-    { label: `${name} at every point of the path`, ticks: [], xName: "points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
+    { label: `${name} at every point of the path`, ticks: [], y: bounds(points.map(value)), xName: "points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
   shows(() => marks.forEach(([dot, k]) => { dot.setAttribute("r", k === state.point ? 8 : 4); dot.setAttribute("fill", points[k].chosen ? COLORS[3] : COLORS[0]); }));
   const other = data.alternatives.map((one) => `${one.n_groups} groups (${one.origin})`);
   at("choice-note").textContent = `Every dot is a point of the path; the answer is orange. The highest is not always the answer: ${told

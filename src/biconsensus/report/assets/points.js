@@ -102,7 +102,8 @@ function slider() {
   at("more").addEventListener("click", () => goTo(state.point + 1));
   at("answer").addEventListener("click", () => goTo(data.path.start));
   const marks = points.map((point, p) => {
-    const share = p / (points.length - 1), node = make("span", { class: point.chosen ? "mark answer" : "mark", text: point.chosen ? "▲ answer" : "" });
+    const share = p / (points.length - 1), last = share > .8;
+    const node = make("span", { class: "mark" + (point.chosen ? " answer" : "") + (last ? " last" : ""), text: !point.chosen ? "" : last ? "answer ▲" : "▲ answer" });
     node.style.left = `calc(${share} * (100% - 16px) + 8px)`;
     return node;
   });

@@ -60,11 +60,11 @@ function table(place, columns, source, options) {
   function line(row) {
     const group = options.groupOf ? options.groupOf(row) : null;
     const cells = columns.map((column) => {
-      const cell = make("td", { class: column.digits !== undefined ? "number" : null });
+      const cell = make("td", { class: column.digits !== undefined ? "number" : column.wide ? "wide" : null });
       const press = (act, pressed, ...inside) => make("button", { type: "button", "aria-pressed": pressed, onclick: (event) => { event.stopPropagation(); act(); } }, ...inside);
       if (column.open) cell.append(press(() => column.open(row), null, String(column.text(row))));
       else if (column.group && options.pick) cell.append(press(() => select(group), String(state.group === group), swatch(group), " " + column.text(row)));
-      else if (column.group) cell.append(swatch(group), column.text(row));
+      else if (column.group) cell.append(swatch(group), " " + column.text(row));
       else cell.textContent = column.text(row);
       return cell;
     });
