@@ -252,7 +252,7 @@ def test_the_slider_moves_every_view(open_report: Callable[..., Any]) -> None:
     assert page.inner_text('[data-tile="groups"]') == str(n_groups)
     assert page.locator("#groups tbody tr").count() == min(20, n_groups)
     assert "at(" in page.inner_text("#python")
-    assert "--at" in page.inner_text("#command")
+    assert "--method path" in page.inner_text("#command")
     page.click("#answer")
     assert page.evaluate(drawn, pictures) == first
     numbers = page.locator("#number option").all_inner_texts()

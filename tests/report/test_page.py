@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -180,6 +181,36 @@ def test_the_line_of_python_gives_this_answer() -> None:
     line = recipe(found)
     np.testing.assert_array_equal(eval(line["python"], {"bc": bc, "X": X}).labels, found.labels)
     assert line["command"] == "biconsensus cluster points.csv --min-elements 5 --seed 3"
-    weighed = bc.find_consensus(pool, weights=np.ones(pool.shape[1]))
+    weighed = bc.find_consensus(pool, weights=lambda pool: np.ones(pool.shape[1]))
     assert recipe(weighed)["python"] == "bc.find_consensus(labels, weights=weights)"
     assert recipe(weighed)["command"] == ""
+
+
+def test_the_command_gives_this_answer(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from biconsensus.cli._app import app
+
+    def groups_of(line: str) -> list[str]:
+        out = tmp_path / "groups.csv"
+        done = CliRunner().invoke(app, [*shlex.split(line)[1:], "--out", str(out), "--quiet"])
+        assert done.exit_code == 0, done.output
+        return [row.split(",")[1] for row in out.read_text().splitlines()[1:]]
+
+    pool, table, page = nested_pool(), tmp_path / "labels.csv", tmp_path / "page.html"
+    columns = np.stack([pool.to_matrix().toarray()[:, pool.source_of == s].argmax(axis=1) for s in range(10)], axis=1)
+    rows = [",".join(["id", *(f"s{k}" for k in range(10))])]
+    rows += [",".join([f"e{i}", *map(str, row)]) for i, row in enumerate(columns)]
+    table.write_text("\n".join(rows) + "\n")
+    options = ["merge", str(table), "--id", "id", "--min-elements", "3"]
+    assert CliRunner().invoke(app, [*options, "--report", str(page), "--quiet"]).exit_code == 0
+    content = content_of(page.read_text())
+    found = bc.find_consensus(bc.Pool.from_labels(columns), min_elements=3)
+    lines = content["recipe"]
+    assert lines["command"] == shlex.join(["biconsensus", *options[:2], "--min-elements", "3", "--id", "id"])
+    assert groups_of(lines["command"]) == [str(label) for label in found.labels]
+    quorum = next(point["quorum"] for point in content["path"]["points"] if not point["chosen"])
+    there = found.at(quorum)
+    assert groups_of(lines["command_at"].replace("QUORUM", str(quorum))) == [str(label) for label in there.labels]
+    again = bc.find_consensus(bc.Pool.from_labels(columns), min_elements=3, quorum=quorum, method="path")
+    np.testing.assert_array_equal(again.labels, there.labels)

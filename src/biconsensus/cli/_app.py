@@ -10,6 +10,7 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app = typer.Typer(
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
 app.add_typer(datasets_group)
+app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
 
 
 def _version(asked: bool) -> None:
@@ -51,7 +53,6 @@ def merge(
         typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
     ],
     quorum: opt.Quorum = None,
-    at: opt.At = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
@@ -72,6 +73,7 @@ def merge(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Consensus of groupings you already have.
 
@@ -80,8 +82,9 @@ def merge(
     """
     from biconsensus.cli._fronts import run_merge
 
+    lines = opt.typed_lines(context)
     output = Output(
-        "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, at=at, line=opt.typed_line(context)
+        "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
     )
     more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
@@ -98,12 +101,13 @@ def cluster(
         ),
     ],
     quorum: opt.Quorum = None,
-    at: opt.At = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -118,14 +122,17 @@ def cluster(
     jobs: opt.Jobs = 1,
     resume: opt.Resume = None,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Cluster a table of numbers: many base clusterings, and what they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
+    lines = opt.typed_lines(context)
     output = Output(
-        "cluster", data, out, report, save, as_json, quiet, seed, escape=escape, at=at, line=opt.typed_line(context)
+        "cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
     )
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -138,12 +145,13 @@ def communities(
     algorithm: opt.Algorithm = None,
     runs: opt.Runs = 10,
     quorum: opt.Quorum = None,
-    at: opt.At = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -154,24 +162,16 @@ def communities(
     jobs: opt.Jobs = 1,
     resume: opt.Resume = None,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Find communities of a network: many runs of many algorithms, and what they agree on."""
     from biconsensus.cli._fronts import run_communities
 
+    lines = opt.typed_lines(context)
     output = Output(
-        "communities",
-        graph,
-        out,
-        report,
-        save,
-        as_json,
-        quiet,
-        seed,
-        escape=escape,
-        at=at,
-        line=opt.typed_line(context),
+        "communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
     )
-    more = {"random_state": seed, "n_jobs": jobs}
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
@@ -203,13 +203,14 @@ def fit(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Fit an unknown number of models among outliers, with a bound on false alarms."""
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    line = opt.typed_line(context)
-    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, line=line)
+    lines = opt.typed_lines(context)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -235,26 +236,29 @@ def demo(
     run_demo(out, seed=seed, quiet=quiet)
 
 
-@app.command(epilog="Example: `biconsensus inspect result.bic --report page.html`")
+@app.command(
+    epilog="Examples: `biconsensus inspect result.bic --report page.html`"
+    " and `biconsensus inspect result.bic --groups 5 --out five.csv`"
+)
 def inspect(
     context: typer.Context,
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
-    at: opt.At = None,
+    quorum: opt.Quorum = None,
+    groups: opt.Groups = None,
     out: opt.Out = None,
     report: opt.Report = None,
+    save: opt.Save = None,
     escape: opt.Escape = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
-    """Show a result that was kept."""
+    """Show a result that was kept; --quorum or --groups cut the path of its pool elsewhere."""
     from biconsensus.cli._fronts import run_inspect
 
-    run_inspect(
-        Output(
-            "inspect", result, out, report, None, as_json, quiet, escape=escape, at=at, line=opt.typed_line(context)
-        ),
-        result,
-    )
+    lines = opt.typed_lines(context)
+    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose, lines=lines)
+    run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 
 @app.command()

@@ -41,6 +41,12 @@ Save = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.", rich_help_panel=OUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Say what is done: base results, points of the path, settings.", rich_help_panel=OUT
+    ),
+]
 Truth = Annotated[
     str | None,
     typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=TABLE),
@@ -92,15 +98,6 @@ Quorum = Annotated[
     typer.Option(
         "--quorum",
         help="Share that must agree, between 0 and 1: low merges, high splits; or 'auto'.",
-        rich_help_panel=GROUPS,
-    ),
-]
-At = Annotated[
-    float | None,
-    typer.Option(
-        "--at",
-        metavar="QUORUM",
-        help="Give another point of the quorum path than the chosen one: the report shows which there are.",
         rich_help_panel=GROUPS,
     ),
 ]
@@ -228,23 +225,28 @@ def search(
     return {name: value for name, value in settings.items() if value is not None}
 
 
-SAME_ANSWER = ("at", "out", "report", "save", "escape", "as_json", "quiet", "jobs", "resume", "truth")
-"""Parameters of commands that do not change what is found, or that the page adds itself."""
+SAME_ANSWER = ("out", "report", "save", "escape", "as_json", "quiet", "verbose", "jobs", "resume", "truth")
+"""Parameters of commands that do not change what is found."""
+POINT = ("quorum", "method", "groups")
+"""Parameters that say which point of the path is wanted."""
 
 
-def typed_line(context: typer.Context) -> str:
-    """The command that is running, with those options that change its answer."""
-    words = ["biconsensus", context.info_name or ""]
+def typed_lines(context: typer.Context) -> tuple[str, str]:
+    """The command that is running, with the options that change its answer; and the same for another point, QUORUM."""
+    line, at_point = ["biconsensus", context.info_name or ""], ["biconsensus", context.info_name or ""]
     for param in context.command.params:
         name = param.name or ""
         source, value = context.get_parameter_source(name), context.params.get(name)
         if source is None or source.name != "COMMANDLINE" or name in SAME_ANSWER or value is None:
             continue
         if param.param_type_name == "argument":
-            words.append(str(value))
+            words = [str(value)]
         elif isinstance(value, bool):
-            words.append(param.opts[0] if value else (param.secondary_opts or param.opts)[0])
+            words = [param.opts[0] if value else (param.secondary_opts or param.opts)[0]]
         else:
             several = value if isinstance(value, (list, tuple)) else [value]
-            words += [word for one in several for word in (param.opts[0], str(one))]
-    return shlex.join(words)
+            words = [word for one in several for word in (param.opts[0], str(one))]
+        line += words
+        at_point += [] if name in POINT else words
+    at_point += ["--quorum", "QUORUM"] + ([] if context.info_name == "inspect" else ["--method", "path"])
+    return shlex.join(line), shlex.join(at_point)

@@ -124,7 +124,7 @@ class Likeness:
         held = self.pool.rows[rows]
         stored = np.repeat(np.arange(rows.size), np.diff(held.indptr))
         likeness = values_at(self.jaccard, held.indices, groups[stored]) * (held.data != 0)
-        found = np.bincount(stored, likeness, minlength=rows.size).astype(np.float64)
+        found = np.asarray(np.bincount(stored, likeness, minlength=rows.size), np.float64)
         return self._over_possible(found, rows, groups)[place]
 
     def _over_possible(self, values: FloatArray, rows: IntArray, groups: IntArray) -> FloatArray:

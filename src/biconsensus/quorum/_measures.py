@@ -191,7 +191,7 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
         return 0.0, 0.0
     sizes = members.sum(axis=0)
     own = problem.entries @ weights
-    # with everything seen, all rows could be in as many candidates; otherwise in those of the sources that saw them
+    # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
     near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members)) / most[inside, None]

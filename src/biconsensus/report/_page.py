@@ -93,7 +93,7 @@ def render_report(
     truth: Any = None,
     extra: dict[str, list[Any]] | None = None,
     about: dict[str, Any] | None = None,
-    command: str | None = None,
+    command: tuple[str, str] | None = None,
 ) -> str:
     """The report as text.
 
@@ -115,8 +115,9 @@ def render_report(
         Further columns of the table of groups.
     about : dict, optional
         Further lines of the last section: file, seed, and so on.
-    command : str, optional
-        The command line that made the result, to be shown with it.
+    command : pair of str, optional
+        The command line that made the result, to be shown with it, and the one for another point of its path, whose
+        quorum is QUORUM.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def page_data(
     models: FittedModels | None = None,
     truth: Any = None,
     extra: dict[str, list[Any]] | None = None,
-    command: str | None = None,
+    command: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
     """Everything that the script draws; a function of the result and of what is given with it, nothing is searched."""
     sample, stops = Sample.of(consensus), stops_of(consensus)

@@ -71,8 +71,7 @@ def stops_of(consensus: Consensus) -> list[Stop]:
 
 def _with_answer(found: list[Stop], answer: Stop) -> list[Stop]:
     """The stops with the answer in its place: the point that it is, or between those with fewer and more groups."""
-    # elements that only the data could place are part of the answer, but of no point of the path
-    labels = replace(answer.consensus, placed=None).labels
+    labels = answer.consensus.labels
     for k, stop in enumerate(found):
         if same_groups(stop.consensus.labels, labels):
             found[k] = replace(stop, consensus=answer.consensus, chosen=True)

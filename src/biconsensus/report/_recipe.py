@@ -20,6 +20,10 @@ OPTIONS = {
     "overlap": "--overlap",
 }
 """Options of the command line for settings of a search; a setting without one can be given in Python only."""
+FILES = {"merge": "labels.csv", "cluster": "points.csv", "communities": "graph.gml"}
+"""What the input of a command is called where it never was a file."""
+LONGEST = 300
+"""Characters up to which a setting is written out."""
 HOMES = {
     **{
         name: f"bc.{name}"
@@ -30,21 +34,22 @@ HOMES = {
 """Where the classes live that the text of an estimator may name."""
 
 
-def recipe(consensus: Consensus, command: str | None = None) -> dict[str, Any]:
-    """How to get a result again; the page adds ``.at(quorum)`` and ``--at quorum`` for a point of its path.
+def recipe(consensus: Consensus, command: tuple[str, str] | None = None) -> dict[str, Any]:
+    """How to get a result again.
 
     Parameters
     ----------
     consensus : Consensus
         A result.
-    command : str, optional
-        The command that made it, where it was one.
+    command : pair of str, optional
+        The command that made it, where it was one, and the command for another point, whose quorum is QUORUM.
 
     Returns
     -------
     dict
-        `python`, `command` (empty where no command does it), `at`, the quorum of the point of the path that the result
-        is (None for the answer of the search), and `note`, what the names stand for.
+        `python` and `command`, for the answer of the search; `python_at` and `command_at`, for the point of its path
+        at QUORUM; commands are empty where there is none. `at`, the quorum of the point of the path that the result
+        is, None for the answer of the search; and `note`, what the names stand for.
 
     Examples
     --------
@@ -52,27 +57,32 @@ def recipe(consensus: Consensus, command: str | None = None) -> dict[str, Any]:
     >>> recipe(bc.find_consensus([[0, 1] * 8] * 4, min_elements=3))["python"]
     'bc.find_consensus(labels, min_elements=3)'
     """
-    asked: dict[str, str | None] = consensus.extraction.get("asked", {})
+    asked = {name: _text(value) for name, value in consensus.asked.items()}
     front: dict[str, Any] = consensus.extraction.get("front", {})
     if front:
         python, noun = _qualified(front["call"]), "the same data"
     else:
-        given = [f"{name}={name if text is None else text}" for name, text in asked.items()]
+        given = [f"{name}={text or name}" for name, text in asked.items()]
         python, noun = f"bc.find_consensus({', '.join(['labels', *given])})", "the same groupings, or their pool"
-    if command is None:
-        command = _command(front, asked)
+    line, at_point = _commands(front, asked) if command is None else command
     names = next((name for name in ("X", "graph") if f"({name})" in python), "labels")
-    own = [name for name, text in asked.items() if text is None] if not front else []
+    own = [] if front else [name for name, text in asked.items() if text is None]
     note = f"After “import biconsensus as bc”; {names} is {noun}."
     if own:
         note += f" {', '.join(own)}: as you gave it."
     if front and front.get("seed") is None and "fit_labels" not in front["call"]:
         note += " It was made without a seed (random_state): another run may differ."
-    if not command:
+    if not line:
         note += " It was made in Python, with settings that have no option on the command line."
-    on_path = consensus.settings.get("chosen_by") == "path"
-    at = consensus.settings["quorum"] if on_path else None
-    return {"python": python, "command": command, "at": at, "note": note}
+    at = consensus.settings["quorum"] if consensus.settings.get("chosen_by") == "path" else None
+    lines = {"python": python, "python_at": f"{python}.at(QUORUM)", "command": line, "command_at": at_point}
+    return {**lines, "at": at, "note": note}
+
+
+def _text(value: Any) -> str | None:
+    """A setting as Python would write it; None where that would be too long, or where it was not kept."""
+    text = repr(value)
+    return None if value is None or len(text) > LONGEST else text
 
 
 def _qualified(call: str) -> str:
@@ -82,14 +92,16 @@ def _qualified(call: str) -> str:
     return " ".join(call.split())
 
 
-def _command(front: dict[str, Any], asked: dict[str, str | None]) -> str:
-    """The same as a command, where the command line has all of it; else nothing."""
+def _commands(front: dict[str, Any], asked: dict[str, str | None]) -> tuple[str, str]:
+    """The same as a command, and for another point of the path; nothing where the command line lacks a setting."""
     name = front.get("command", "merge")
     if name is None or any(text is None or key not in OPTIONS for key, text in asked.items()):
-        return ""
-    words = ["biconsensus", name, {"merge": "labels.csv", "cluster": "points.csv", "communities": "graph.gml"}[name]]
+        return "", ""
+    line = ["biconsensus", name, FILES[name]]
+    at_point = list(line)
     for key, text in asked.items():
-        words += [OPTIONS[key]] if key == "overlap" else [OPTIONS[key], str(text).strip("'")]
-    if front.get("seed"):
-        words += ["--seed", str(front["seed"])]
-    return shlex.join(words)
+        words = [OPTIONS[key]] if key == "overlap" else [OPTIONS[key], str(text).strip("'")]
+        line += words
+        at_point += [] if key in ("quorum", "method", "n_groups") else words
+    seed = ["--seed", str(front["seed"])] if front.get("seed") else []
+    return shlex.join(line + seed), shlex.join([*at_point, *seed, "--quorum", "QUORUM", "--method", "path"])

@@ -17,15 +17,16 @@ from biconsensus.errors import InputError
 from biconsensus.matrix import _coverage as shares
 from biconsensus.pool._distinct import gather
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray
 from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biconsensus.modes import Modes
     from biconsensus.quorum._confidence import Confidence
 
-KEPT_ON_PATH = ("path", "silent", "rows_searched", "asked", "front")
+KEPT_ON_PATH = ("path", "silent", "rows_searched", "front")
 """What the account of a search still says at another point of its path."""
 
 LONG = 1_000_000
@@ -74,9 +75,11 @@ class Consensus:
     extraction: dict[str, Any] = field(default_factory=dict)
     """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
     weights: FloatArray | None = None
-    """(n,) weights of the candidates in the search; those of the pool where None."""
+    """(n,) weights of the candidates in the search; None means the pool's weights."""
     evidence: FloatArray | None = None
     """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The settings that were given, as a file can hold them; whoever goes on from this result searches with them."""
     placed: IntArray | None = None
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
     trace: PathTrace | ConsensusPath | None = None
@@ -209,9 +212,22 @@ class Consensus:
             return self.evidence
         from biconsensus.significance._agreement import AgreementEvidence
 
-        found = AgreementEvidence(self.pool).of_groups(self.labels)
-        # the last groups of an overlapping consensus may be the label of no element
-        return np.concatenate([found, np.zeros(len(self) - found.size)])
+        return self._significance_by(AgreementEvidence(self.pool))
+
+    def _significance_by(self, evidence: Evidence) -> FloatArray:
+        """(T,) significance of each group by one kind of evidence; an overlapping group with all its elements."""
+        if not self.settings.get("overlap"):
+            return evidence.of_groups(self.labels) if len(self) else np.zeros(0)
+        found = np.zeros(len(self))
+        by_group = csr_array(self.membership.T)
+        for k in range(len(self)):
+            labels = self.labels.copy()
+            labels[by_group.indices[by_group.indptr[k] : by_group.indptr[k + 1]]] = k
+            # a group may be the label of no element: those that are left, numbered without a gap
+            present, numbered = np.unique(labels, return_inverse=True)
+            none = int(present[0] < 0)
+            found[k] = evidence.of_groups(numbered - none)[np.searchsorted(present, k) - none]
+        return found
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
@@ -270,6 +286,21 @@ class Consensus:
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)
+
+    def modes(self) -> Modes:
+        """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> base = [[0] * 20 + [1] * 20] * 3 + [[0, 1] * 20] * 3
+        >>> bc.find_consensus(base).modes().source_modes
+        array([0, 0, 0, 1, 1, 1])
+        """
+        from biconsensus.find import Search
+        from biconsensus.modes._modes import find_modes
+
+        return find_modes(self.pool, Search.of_record(self.asked))
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
@@ -348,7 +379,7 @@ def at_point(consensus: Consensus, path: ConsensusPath, point: PathGroups) -> Co
         extraction={name: value for name, value in consensus.extraction.items() if name in KEPT_ON_PATH},
         weights=path.weights,
         evidence=point.significance,
-        placed=None,
+        placed=None if point.placed is None else point.placed.astype(np.int64),
         trace=path,
     )
 

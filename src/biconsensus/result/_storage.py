@@ -70,6 +70,7 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "objective": result.objective,
         "settings": result.settings,
         "extraction": result.extraction,
+        "asked": result.asked,
         "names": pool.names,
         "left_out": pool.left_out,
         "sources": [[s.name, _plain(s.params), _plain(s.seed)] for s in pool.sources],
@@ -97,7 +98,7 @@ ID_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _packed_id(value: Any) -> Any:
-    """An id as JSON; one that could not come back as it is is refused."""
+    """An id as JSON; an id that could not be read back unchanged is refused."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) in (type(None), bool, int, float, str):
@@ -146,7 +147,10 @@ def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
     points = path.points
     gains = np.concatenate([np.zeros(0), *(point.gains for point in points)])
     told = [np.full(len(point), np.nan) if point.significance is None else point.significance for point in points]
+    placed = [np.full(0, -1) if point.placed is None else point.placed for point in points]
+    size = max((own.size for own in placed), default=0)
     return {
+        "path.placed": np.stack([own if own.size else np.full(size, -2) for own in placed]).astype(np.int32),
         "path.numbers": np.array([[getattr(point, name) for name in PATH_NUMBERS] for point in points]),
         "path.counts": np.array([len(point) for point in points], np.int64),
         "path.rows": np.stack([point.rows for point in points]),
@@ -171,6 +175,11 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
             raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, size)}.")
         for k, values in enumerate(arrays[name]):
             _check_indices(name, values + 1, size, int(counts[k]) + 1)
+    placed = arrays["path.placed"]
+    if placed.ndim != 2 or placed.shape[0] != n_points or placed.shape[1] not in (0, arrays["inverse"].size):
+        raise FileFormatError(f"saved path.placed has shape {placed.shape}, which fits neither points nor elements.")
+    for k, values in enumerate(placed):
+        _check_indices("path.placed", values + 2, values.size, int(counts[k]) + 2)
     own = np.split(groups, np.cumsum(counts)[:-1]) if n_points else []
     points = [
         PathGroups(
@@ -182,6 +191,8 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
             columns=arrays["path.columns"][k].astype(np.int32),
             gains=own[k][:, 0],
             significance=None if np.isnan(own[k][:, 1]).any() else own[k][:, 1],
+            # -2 stands for "nothing was placed"
+            placed=placed[k].astype(np.int32) if (placed[k] > -2).any() else None,
         )
         for k in range(n_points)
     ]
@@ -275,6 +286,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         objective=float(meta["objective"]),
         settings=dict(meta["settings"]),
         extraction=dict(meta["extraction"]),
+        asked=dict(meta.get("asked", {})),
         weights=arrays.get("used_weights"),
         evidence=arrays.get("evidence"),
         placed=arrays.get("placed"),

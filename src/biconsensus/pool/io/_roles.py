@@ -47,7 +47,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Raw:
-    """Columns as they are in a file, and the lines of its rows where it is text."""
+    """Columns as stored in a file, and the line of each row where it is text."""
 
     name: str
     columns: dict[str, NDArray[Any]]

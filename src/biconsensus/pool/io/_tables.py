@@ -134,7 +134,7 @@ def label_table(path: str | Path, reading: Reading) -> LabelTable:
 
 
 def _labels(raw: Raw, name: str) -> NDArray[Any]:
-    """One column of labels, of text or as it is."""
+    """One column of labels, as text or unchanged."""
     values = raw.columns[name]
     return values if raw.lines is None else parse_labels(values.tolist())
 

@@ -12,9 +12,10 @@ function labelsCsv() {
   return rows.join("\r\n") + "\r\n";
 }
 const again = () => {
-  const point = here(), quorum = point.chosen ? data.recipe.at : point.quorum, { python, command } = data.recipe;
-  if (quorum === null) return { python, command };
-  return { python: `${python}.at(${quorum})`, command: command && `${command} --at ${quorum}` };
+  const point = here(), quorum = point.chosen ? data.recipe.at : point.quorum, recipe = data.recipe;
+  if (quorum === null) return { python: recipe.python, command: recipe.command };
+  const put = (line) => line.replace("QUORUM", quorum);
+  return { python: put(recipe.python_at), command: put(recipe.command_at) };
 };
 async function copy(text, button) {
   let done = false;
