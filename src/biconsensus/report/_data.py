@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biconsensus.protocols import BoolArray, IntArray
+from biconsensus.protocols import IntArray
 from biconsensus.report._encode import packed, packed_shares, plain
-from biconsensus.report._points import even_sample, first_unsure
+from biconsensus.report._sample import MOST_ELEMENTS, Sample
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
-MOST_ELEMENTS = 5000
-"""Elements that a page lists: a browser searches them at once."""
 MOST_ENTRIES = 200_000
 """Memberships of these elements that a page holds: half a megabyte."""
 MOST_CANDIDATES = 3000
 """Candidates that have a name on the page."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """The elements on the page."""
-
-    elements: IntArray
-    """(k,) indices, rising."""
-    even: BoolArray
-    """(k,) those that stand for all elements; the others are there because they are the least certain."""
-    total: int
-
-    @classmethod
-    def of(cls, consensus: Consensus) -> Sample:
-        """All elements, or half of them the least certain and half at even distances."""
-        m = consensus.labels.size
-        even = even_sample(m, MOST_ELEMENTS if m <= MOST_ELEMENTS else MOST_ELEMENTS // 2)
-        chosen = even if m <= MOST_ELEMENTS else np.union1d(first_unsure(consensus, MOST_ELEMENTS // 2), even)
-        return cls(chosen, np.isin(chosen, even, assume_unique=True), m)
-
-    @property
-    def whole(self) -> bool:
-        """Whether all elements are on the page."""
-        return self.elements.size == self.total
 
 
 def element_data(consensus: Consensus, sample: Sample) -> dict[str, Any]:

@@ -13,10 +13,11 @@ import numpy as np
 
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
-from biconsensus.report._data import Sample, candidate_data, element_data, extra_columns
+from biconsensus.report._data import candidate_data, element_data, extra_columns
 from biconsensus.report._encode import to_json
 from biconsensus.report._points import points_data, stops_of
 from biconsensus.report._recipe import recipe
+from biconsensus.report._sample import Sample
 from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
 
@@ -181,7 +182,7 @@ def page_data(
         "extra": extra_columns(consensus, extra or {}),
         "elements": element_data(consensus, sample),
         "candidates": candidate_data(consensus),
-        "path": points_data(stops, sample.elements),
+        "path": points_data(stops, sample),
         "view": domain_view(stops, sample, X, graph, models),
         **source_data(consensus, sample, truth),
     }

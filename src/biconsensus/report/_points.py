@@ -14,7 +14,8 @@ from biconsensus.plots._numbers import chance_text
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._confidence import Likeness, calibrated
 from biconsensus.report._encode import packed, packed_shares, round_off, rounded
-from biconsensus.result._consensus import at_point
+from biconsensus.report._sample import Sample
+from biconsensus.result._consensus import at_point, of_elements
 from biconsensus.significance._agreement import AgreementEvidence
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ MOST_GROUPS = 1000
 """Groups of one point that the page lists; a table of more is read by nobody."""
 MOST_TESTED = 3_000_000
 """Entries of the pool times points up to which the agreement on every group is tested: a second or so."""
+
+ESTIMATED = "Confidence is estimated on the elements of this page."
+"""What the page says of points at which not all elements were looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +136,7 @@ def _inherited(own: IntArray, theirs: IntArray, counts: FloatArray, colors: list
     return found
 
 
-def points_data(stops: list[Stop], elements: IntArray) -> dict[str, Any]:
+def points_data(stops: list[Stop], sample: Sample) -> dict[str, Any]:
     """Everything that changes with the slider: groups of all points, and labels of the elements on the page."""
     flows = [flow(a.consensus.labels, b.consensus.labels) for a, b in pairwise(stops)]
     colors = color_numbers(stops, flows)
@@ -141,14 +145,13 @@ def points_data(stops: list[Stop], elements: IntArray) -> dict[str, Any]:
     points, labels, confidence, others, there, backing = [], [], [], [], [], []
     for stop, own_colors in zip(stops, colors):
         here = stop.consensus
-        own = here.labels[elements]
-        held = _held(here, elements)
+        held = held_at(stop, sample)
         points.append({**_point(stop, agreement, held), "colors": own_colors[:MOST_GROUPS]})
-        labels.append(packed(own + 1))
+        labels.append(packed(here.labels[sample.elements] + 1))
         confidence.append(packed_shares(held.own))
         others.append(packed(held.other + 1))
         there.append(packed_shares(held.there))
-        backing.append(packed_shares(here.backing[elements]))
+        backing.append(packed_shares(held.backing))
     return {
         "points": points,
         "start": next(k for k, stop in enumerate(stops) if stop.chosen),
@@ -178,36 +181,55 @@ class Held:
     """(k,) the other group that would hold it most, -1 for none."""
     there: FloatArray
     """(k,) confidence that it would have there."""
+    backing: FloatArray
+    """(k,) backing of each element."""
     groups: FloatArray | None
-    """(T,) mean confidence of all elements of each group; None where groups overlap."""
+    """(T,) mean confidence of the elements of each group; None where groups overlap."""
+    group_backing: FloatArray
+    """(T,) mean backing of the elements of each group."""
     stability: FloatArray
+    """(T,) how well each group is found again in the sources."""
+    exact: bool
+    """Whether all elements were looked at, not those of the page alone."""
 
 
-def _held(consensus: Consensus, elements: IntArray) -> Held:
-    """Confidence of the elements on the page in their group and in the nearest other one."""
-    n_groups, size = len(consensus), elements.size
-    labels, pool = consensus.labels, consensus.pool
-    nothing = Held(np.zeros(size), np.full(size, -1), np.zeros(size), None, np.zeros(n_groups))
-    if n_groups == 0 or consensus.settings.get("overlap"):
-        return nothing
-    likeness = Likeness.of(pool, labels, n_groups)
-    own_group = labels[elements]
-    shares = likeness.shares(pool.inverse[elements])
-    stored = np.repeat(np.arange(size), np.diff(shares.indptr))
-    is_own = shares.indices == own_group[stored]
-    own = np.zeros(size)
-    own[stored[is_own]] = shares.data[is_own]
-    outside = csr_array((shares.data[~is_own], (stored[~is_own], shares.indices[~is_own])), shape=shares.shape)
-    other, top = top_in_rows(outside)
+def held_at(stop: Stop, sample: Sample) -> Held:
+    """Confidence and backing at a stop; of very many elements, at other points than the answer, by those on the page.
+
+    What sources did not see is told apart by rows of the whole pool, so that there all elements are looked at.
+    """
+    here, elements = stop.consensus, sample.elements
+    exact = sample.whole or stop.chosen or here.pool.unseen is not None
+    everyone = here if exact else of_elements(here, elements[sample.even], sample.even_pool)
+    listed = here if exact else of_elements(here, elements, sample.pool)
+    labels, n_groups = everyone.labels, len(here)
     inside = np.flatnonzero(labels >= 0)
-    everyone = calibrated(likeness.share_in(pool.inverse[inside], labels[inside]))
     sizes = np.maximum(np.bincount(labels[inside], minlength=n_groups), 1)
+    group_backing = np.bincount(labels[inside], everyone.backing[inside], minlength=n_groups) / sizes
+    backing = listed.backing[elements] if exact else listed.backing
+    nothing = np.zeros(elements.size)
+    if n_groups == 0 or here.settings.get("overlap"):
+        none = np.full(elements.size, -1)
+        return Held(nothing, none, nothing, backing, None, group_backing, np.zeros(n_groups), exact)
+    likeness = Likeness.of(everyone.pool, labels, n_groups)
+    shares = replace(likeness, pool=listed.pool).shares(listed.pool.inverse[elements] if exact else listed.pool.inverse)
+    own_group = here.labels[elements]
+    stored = np.repeat(np.arange(elements.size), np.diff(shares.indptr))
+    is_own = shares.indices == own_group[stored]
+    own = nothing.copy()
+    own[stored[is_own]] = shares.data[is_own]
+    rest = csr_array((shares.data[~is_own], (stored[~is_own], shares.indices[~is_own])), shape=shares.shape)
+    other, top = top_in_rows(rest)
+    sure = calibrated(likeness.share_in(everyone.pool.inverse[inside], labels[inside]))
     return Held(
         own=np.where(own_group >= 0, calibrated(own), 0.0),
         other=other,
         there=np.where(other >= 0, calibrated(np.maximum(top, 0.0)), 0.0),
-        groups=np.bincount(labels[inside], everyone, minlength=n_groups) / sizes,
-        stability=likeness.possible / max(len(pool.sources), 1),
+        backing=backing,
+        groups=np.bincount(labels[inside], sure, minlength=n_groups) / sizes,
+        group_backing=group_backing,
+        stability=likeness.possible / max(len(here.pool.sources), 1),
+        exact=exact,
     )
 
 
@@ -216,10 +238,9 @@ def _point(stop: Stop, agreement: AgreementEvidence | None, held: Held) -> dict[
     here = stop.consensus
     labels, n_groups = here.labels, len(here)
     inside = labels >= 0
-    sizes = np.asarray(here.membership.sum(axis=0), np.int64).ravel()
-    # one membership is counted for each element where groups are disjoint
-    counted = np.bincount(labels[inside], minlength=n_groups)
-    backing = np.bincount(labels[inside], here.backing[inside], minlength=n_groups) / np.maximum(counted, 1)
+    counted = sizes = np.bincount(labels[inside], minlength=n_groups)
+    if here.settings.get("overlap"):  # an element may count in several groups
+        sizes = np.asarray(here.membership.sum(axis=0), np.int64).ravel()
     shown = slice(0, MOST_GROUPS)
     chance = _chance(stop, agreement)
     confidence = held.groups
@@ -235,7 +256,7 @@ def _point(stop: Stop, agreement: AgreementEvidence | None, held: Held) -> dict[
         "mean": mean,
         "sizes": sizes[shown].tolist(),
         "confidence": None if confidence is None else rounded(confidence[shown]),
-        "backing": rounded(backing[shown]),
+        "backing": rounded(held.group_backing[shown]),
         "stability": rounded(held.stability[shown]),
         "chance": None if chance is None else [chance_text(float(value)) for value in chance],
         "significance": None if chance is None else rounded(np.clip(chance, -1e6, 1e6), 2),
@@ -243,7 +264,7 @@ def _point(stop: Stop, agreement: AgreementEvidence | None, held: Held) -> dict[
         "sources": [int(np.unique(here.pool.source_of[own]).size) for own in here.candidates[shown]],
         "gains": rounded(here.gains[shown], 3),
         "behind": packed(_behind(here) + 1),
-        "means": " ".join(_said(stop)),
+        "means": " ".join(_said(stop) + ([] if held.exact else [ESTIMATED])),
     }
 
 
@@ -277,22 +298,3 @@ def _said(stop: Stop) -> list[str]:
     if np.isfinite(stop.score):
         said.append(f"Score of the pool: {stop.score:.3f}.")
     return said
-
-
-def even_sample(m: int, size: int) -> IntArray:
-    """Elements at even distances, all of them where they are few."""
-    return np.arange(m) if m <= size else np.unique(np.linspace(0, m - 1, size).astype(np.int64))
-
-
-def first_unsure(consensus: Consensus, size: int) -> IntArray:
-    """Elements in no group, then those of the smallest confidence (of the smallest backing where groups overlap)."""
-    labels = consensus.labels
-    outside = np.flatnonzero(labels < 0)
-    if outside.size >= size:
-        return outside[even_sample(outside.size, size)]
-    overlap = bool(consensus.settings.get("overlap")) or len(consensus) == 0
-    sure = consensus.backing if overlap else consensus.confidence().elements
-    inside = np.flatnonzero(labels >= 0)
-    wanted = min(size - outside.size, inside.size)
-    least = inside[np.argpartition(sure[inside], wanted - 1)[:wanted]] if wanted else inside[:0]
-    return np.sort(np.concatenate([outside, least]))

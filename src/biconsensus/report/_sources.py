@@ -15,9 +15,10 @@ from biconsensus.pool._agreement import SAME, agreement_matrix, same_setting
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.report._encode import round_off
+from biconsensus.result._consensus import of_elements
 
 if TYPE_CHECKING:
-    from biconsensus.report._data import Sample
+    from biconsensus.report._sample import Sample
     from biconsensus.result._consensus import Consensus
 
 MOST_SOURCES = 1000
@@ -35,7 +36,9 @@ def source_data(consensus: Consensus, sample: Sample, truth: Any) -> dict[str, A
     """Records of the sources, the best agreeing first, with the scores against the truth where it is known."""
     pool = consensus.pool
     single = pool.shape[1] == len(pool.sources) > 1
-    numbers = source_numbers(consensus, Overlaps.of(consensus))
+    elements = sample.elements[sample.even]
+    here = consensus if sample.whole else of_elements(consensus, elements, sample.even_pool)
+    numbers = source_numbers(here, Overlaps.of(here))
     ranked = np.argsort(-np.nan_to_num(numbers.nmi), kind="stable")[:MOST_SOURCES]
     scores = truth_scores(consensus, truth, single)
     compared = compare_sources(consensus, sample) if not single else Comparison.nothing(len(pool.sources))
@@ -59,7 +62,7 @@ def source_data(consensus: Consensus, sample: Sample, truth: Any) -> dict[str, A
         "scores": [{"name": score["name"], "consensus": round_off(score["consensus"])} for score in scores],
         "hypotheses": single,
         "sourcesTotal": len(pool.sources),
-        "comparedOn": None if single or compared.agreement is None else compared.elements,
+        "comparedOn": int(sample.even.sum()),
     }
 
 
@@ -121,8 +124,7 @@ def compare_sources(consensus: Consensus, sample: Sample) -> Comparison:
     n_sources = len(pool.sources)
     if n_sources > MOST_COMPARED or pool.shape[1] > MOST_DIAGNOSED:
         return Comparison.nothing(n_sources)
-    elements = sample.elements[sample.even]
-    here = pool if elements.size == pool.shape[0] else pool.select(elements=elements)
+    elements, here = sample.elements[sample.even], sample.even_pool
     agreement = agreement_matrix(here)
     found = Comparison(n_sources, elements.size, agreement)
     found.redundant = ((agreement >= SAME) | same_setting(here)) & ~np.eye(n_sources, dtype=bool)

@@ -283,6 +283,11 @@ class Consensus:
         >>> bc.find_consensus([[0] * 8 + [1] * 8] * 5).confidence().groups.round(2)
         array([0.94, 0.94])
         """
+        return self._confidence
+
+    @cached_property
+    def _confidence(self) -> Confidence:
+        """Worked out once: tables, pages and files all ask for it."""
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)
@@ -389,3 +394,9 @@ def made_by(consensus: Consensus, estimator: Any, call: str, command: str | None
     text, seed = estimator.__repr__(N_CHAR_MAX=LONG), estimator.random_state
     front = {"call": f"{text}.{call}.consensus_", "command": command, "seed": seed if isinstance(seed, int) else None}
     return replace(consensus, extraction={**consensus.extraction, "front": front})
+
+
+def of_elements(consensus: Consensus, elements: IntArray, pool: Pool) -> Consensus:
+    """The same groups for some of the elements, whose pool is given."""
+    placed = None if consensus.placed is None else consensus.placed[elements]
+    return replace(consensus, pool=pool, row_of=consensus.row_of[elements], placed=placed, trace=None)
