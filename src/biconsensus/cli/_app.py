@@ -10,6 +10,8 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._explore import EXAMPLES as EXPLORE_EXAMPLES
+from biconsensus.cli._explore import explore
 from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
@@ -23,6 +25,7 @@ app = typer.Typer(
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
 app.add_typer(datasets_group)
+app.command(epilog=EXPLORE_EXAMPLES)(explore)
 app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
 
 
@@ -59,6 +62,9 @@ def merge(
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
     overlap: opt.Overlap = False,
+    weights: opt.Weights = None,
+    weight: opt.Weight = None,
+    together: opt.Together = None,
     solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
@@ -86,9 +92,9 @@ def merge(
     output = Output(
         "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
     )
-    more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
+    more = {"overlap": overlap, "weights": weights, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
+    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")

@@ -131,6 +131,29 @@ Method = Annotated[
         rich_help_panel=GROUPS,
     ),
 ]
+Weight = Annotated[
+    list[str] | None,
+    typer.Option("--weight", metavar="NAME=X", help="Weight of one grouping; may be repeated.", rich_help_panel=GROUPS),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="RULE",
+        help="How groupings are weighed: 'uniform', 'size', 'agreement', or 'shared', which gives one vote in all to"
+        " groupings that say nearly the same.",
+        rich_help_panel=GROUPS,
+    ),
+]
+Together = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--together",
+        metavar="IDS",
+        help="Elements, by id, that share a group: a,b; may be repeated.",
+        rich_help_panel=GROUPS,
+    ),
+]
 Solver = Annotated[str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=RUN)]
 NodeTruth = Annotated[
     str | None,
