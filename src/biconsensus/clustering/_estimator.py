@@ -17,7 +17,7 @@ from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
 from biconsensus.sources._running import Runs, child_seeds, run_sources
@@ -134,7 +134,9 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         seeds = child_seeds(self.random_state, len(sources))
         how = vars(self.runs or Runs())
         self.results_ = run_sources(sources, points, seeds, self.n_jobs, n_elements=len(points), **how)
-        return self._keep(self._solve(pool_of(self.results_, search.weights, ids), _points_evidence(points)))
+        found = self._solve(pool_of(self.results_, search.weights, ids), _points_evidence(points))
+        command = "cluster" if self.estimators == "default" else None
+        return self._keep(made_by(found, self, "fit(X)", command))
 
     def fit_labels(self, labels: Any, X: Any = None) -> ConsensusClustering:
         """Find the consensus of ready-made clusterings.
@@ -158,7 +160,8 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         search = self._search()
         pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
         evidence = None if X is None else self._evidence_for(pool, X)
-        return self._keep(self._solve(pool if search.weights is None else weighed(pool, search.weights), evidence))
+        found = self._solve(pool if search.weights is None else weighed(pool, search.weights), evidence)
+        return self._keep(made_by(found, self, "fit_labels(labels)" if X is None else "fit_labels(labels, X)"))
 
     def _evidence_for(self, pool: Pool, X: Any) -> Evidence | None:
         """What the points say about groups of the elements of a ready-made pool."""

@@ -23,6 +23,7 @@ from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
 from biconsensus.pool._pool import Pool, without_trivial
+from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
 
@@ -153,7 +154,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             Present for scikit-learn.
         """
         read = read_graph(graph, weight=self.weight)
-        return self._fit([View(read, np.arange(read.n_nodes))], read, named=False)
+        return self._fit([View(read, np.arange(read.n_nodes))], read, "fit(graph)", named=False)
 
     def fit_many(self, graphs: Iterable[Any]) -> ConsensusCommunities:
         """Find one consensus for several networks on the same nodes: modalities, time steps, perturbed copies.
@@ -168,7 +169,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             raise InputError("graphs: received none; give at least one network")
         names, places = union_nodes(read)
         views = [View(graph, place) for graph, place in zip(read, places)]
-        return self._fit(views, sum_of_graphs(read, names, places), named=True)
+        return self._fit(views, sum_of_graphs(read, names, places), "fit_many(graphs)", named=True)
 
     def fit_chunks(self, graph: Any, n_chunks: int, overlap: float = 0.5) -> ConsensusCommunities:
         """Split a large network into overlapping chunks, run every algorithm in each, stitch by consensus.
@@ -187,7 +188,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         read = read_graph(graph, weight=self.weight)
         chunks = chunks_of(read, n_chunks, overlap)
         views = [View(read.subgraph(c), c, counted) for c, counted in zip(chunks, well_seen(read, chunks))]
-        return self._fit(views, read, named=True, chunks=True)
+        return self._fit(views, read, f"fit_chunks(graph, {n_chunks}, {overlap})", named=True, chunks=True)
 
     def fit_communities(self, graph: Any, results: Iterable[Any]) -> ConsensusCommunities:
         """Find the consensus of communities that were found before, with whatever package; the network decides.
@@ -222,9 +223,11 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             raise InputError("results: received none; give at least one grouping of the nodes")
         self.graph_, self.results_ = read, [result for result, _ in given]
         pool = pool_of(self.results_, [view for _, view in given], read.names, _rule_of_runs(search))
-        return self._finish(pool, search)
+        return self._finish(pool, search, "fit_communities(graph, results)")
 
-    def _fit(self, views: Sequence[View], graph: Graph, named: bool, chunks: bool = False) -> ConsensusCommunities:
+    def _fit(
+        self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool = False
+    ) -> ConsensusCommunities:
         """Run, pool, solve; the same for one network, several, and chunks."""
         search = self._search(graph)
         settings = settings_of(self.algorithms, self.n_runs)
@@ -246,16 +249,19 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             self.results_ += refined
             seen += [whole] * len(refined)
             pool = pool_of(self.results_, seen, graph.names, rule)
-        return self._finish(pool, search, evidence)
+        return self._finish(pool, search, call, evidence)
 
-    def _finish(self, pool: Pool, search: Search, evidence: LinkEvidence | None = None) -> ConsensusCommunities:
+    def _finish(
+        self, pool: Pool, search: Search, call: str, evidence: LinkEvidence | None = None
+    ) -> ConsensusCommunities:
         """Solve, and set what was learned."""
         graph = self.graph_
         evidence = evidence or LinkEvidence(graph.adjacency)
         clean = without_trivial(pool)
         self.pool_ = clean if clean.rows.nnz else pool
         searched = search if _rule_of_runs(search) is None else replace(search, weights=None)
-        self.consensus_ = solve(self.pool_, searched, evidence)
+        command = "communities" if self.algorithms == "default" and call == "fit(graph)" else None
+        self.consensus_ = made_by(solve(self.pool_, searched, evidence), self, call, command)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.evidence_ = evidence.of_grouping(self.labels_)
