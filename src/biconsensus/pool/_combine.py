@@ -151,7 +151,8 @@ def _as_table(rows: csr_array) -> NDArray[np.int32] | None:
     lengths = np.diff(rows.indptr)
     if lengths.size == 0 or lengths.min() != lengths.max() or rows.shape[1] >= 2**31:
         return None
-    return rows.indices.astype(np.int32, copy=False).reshape(lengths.size, int(lengths[0]))
+    table: NDArray[np.int32] = rows.indices.astype(np.int32, copy=False).reshape(lengths.size, int(lengths[0]))
+    return table
 
 
 def _side_by_side(parts: list[tuple[Pool, IntArray]]) -> tuple[csr_array | None, IntArray | None]:
