@@ -300,7 +300,8 @@ def find_consensus(
     ----------
     pool : Pool, or anything that `Pool.from_labels` takes
         The candidate groups; (m, c) label tables included. Tables larger than memory may come as the path of a
-        Parquet file or folder or of an NPY file, an Arrow table, an iterator of chunks, or a Dask array or frame.
+        Parquet file or folder or of an NPY file, a table of Arrow, Polars or DuckDB, an iterator of chunks, or a Dask
+        array or frame.
     min_elements, min_candidates : int, optional
         Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input: as
         small as the small groups of most sources (at most 7), and half of the sources (at most 4).

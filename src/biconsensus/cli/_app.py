@@ -22,11 +22,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
-    epilog="Example: `biconsensus merge labels.csv --report page.html`",
+    epilog="First steps: `biconsensus demo`, then `biconsensus merge labels.csv --report page.html`;"
+    " `biconsensus COMMAND --help` has more examples.",
 )
-app.add_typer(datasets_group)
-app.command(epilog=EXPLORE_EXAMPLES)(explore)
-app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+HAVE, LOOK, LIST = "I have ...", "Try, and look again", "What there is"
+app.add_typer(datasets_group, rich_help_panel=LIST)
 
 
 def _version(asked: bool) -> None:
@@ -46,8 +46,9 @@ def _root(
 
 
 @app.command(
+    rich_help_panel=HAVE,
     epilog="Examples: `biconsensus merge labels.csv --out groups.csv --report page.html`"
-    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
+    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`",
 )
 def merge(
     context: typer.Context,
@@ -81,7 +82,7 @@ def merge(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Consensus of groupings you already have.
+    """Groupings: the groups that they agree on.
 
     Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
     -1 was seen and put in no group.
@@ -97,7 +98,11 @@ def merge(
     run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 
 
-@app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus cluster points.csv --truth class --report page.html`"
+    " and `biconsensus cluster big.npy --jobs 4 --resume kept`",
+)
 def cluster(
     context: typer.Context,
     data: Annotated[
@@ -130,7 +135,7 @@ def cluster(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Cluster a table of numbers: many base clusterings, and what they agree on."""
+    """A table of numbers: many clusterings of it, and the groups that they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
     lines = opt.typed_lines(context)
@@ -142,7 +147,11 @@ def cluster(
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
-@app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus communities club.gml --out communities.csv --report page.html`"
+    " and `biconsensus communities edges.txt --algorithm louvain --algorithm leiden --runs 10`",
+)
 def communities(
     context: typer.Context,
     graph: Annotated[
@@ -170,7 +179,7 @@ def communities(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Find communities of a network: many runs of many algorithms, and what they agree on."""
+    """A network: many searches for communities, and the communities that they agree on."""
     from biconsensus.cli._fronts import run_communities
 
     lines = opt.typed_lines(context)
@@ -182,7 +191,11 @@ def communities(
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 
-@app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`"
+    " and `biconsensus fit points.csv --model line --model circle --threshold auto`",
+)
 def fit(
     context: typer.Context,
     points: Annotated[
@@ -211,7 +224,7 @@ def fit(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Fit an unknown number of models among outliers, with a bound on false alarms."""
+    """Points on an unknown number of models (lines, circles, planes, ...) among outliers."""
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
@@ -230,21 +243,25 @@ def fit(
     run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
-@app.command()
+app.command(rich_help_panel=HAVE, epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+
+
+@app.command(rich_help_panel=LOOK, epilog="Example: `biconsensus demo --out first-look`; open first-look/merge.html")
 def demo(
     out: opt.Folder = Path("demo-output"),
     seed: opt.Seed = 0,
     quiet: opt.Quiet = False,
 ) -> None:
-    """One small consensus for each front, with reports."""
+    """Four small examples with their reports, to try the program without any data."""
     from biconsensus.cli._demo import run_demo
 
     run_demo(out, seed=seed, quiet=quiet)
 
 
 @app.command(
+    rich_help_panel=LOOK,
     epilog="Examples: `biconsensus inspect result.bic --report page.html`"
-    " and `biconsensus inspect result.bic --groups 5 --out five.csv`"
+    " and `biconsensus inspect result.bic --groups 5 --out five.csv`",
 )
 def inspect(
     context: typer.Context,
@@ -267,7 +284,13 @@ def inspect(
     run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 
-@app.command()
+app.command(rich_help_panel=LOOK, epilog=EXPLORE_EXAMPLES)(explore)
+
+
+@app.command(
+    rich_help_panel=LIST,
+    epilog="Example: `biconsensus models`, then `biconsensus fit ... --model circle`",
+)
 def models() -> None:
     """List the models that `fit` knows."""
     from biconsensus.cli._listing import show_models
@@ -275,7 +298,7 @@ def models() -> None:
     show_models()
 
 
-@app.command()
+@app.command(rich_help_panel=LIST, epilog="Example: `biconsensus solvers`, then `biconsensus merge ... --solver exact`")
 def solvers() -> None:
     """List the solvers of the rank-one problem."""
     from biconsensus.cli._listing import show_solvers
@@ -283,7 +306,10 @@ def solvers() -> None:
     show_solvers()
 
 
-@app.command()
+@app.command(
+    rich_help_panel=LIST,
+    epilog="Example: `biconsensus algorithms`, then `biconsensus communities ... --algorithm louvain`",
+)
 def algorithms() -> None:
     """List the base algorithms for communities and for clusters."""
     from biconsensus.cli._listing import show_algorithms
