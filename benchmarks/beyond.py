@@ -284,6 +284,9 @@ def page(values: Values) -> str:
             "",
             f"100,000 elements: {one['first']:.2f} processor seconds for the first question, {one['next']:.2f} after.",
         ]
+    missing = [key for key in ("networks", "streams", "stopping") if key not in values]
+    if missing:
+        lines += ["", f"Not measured yet: {', '.join(missing)}."]
     return "\n".join([*lines, ""])
 
 
@@ -302,6 +305,7 @@ def main() -> None:
             kept.values[key] = measure(*given)
             print(key, kept.values[key], flush=True)
             kept.save()
+    kept.save()
 
 
 if __name__ == "__main__":
