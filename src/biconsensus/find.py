@@ -47,8 +47,6 @@ DISJOINT = ("joint", "path")
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
 HALF = Fraction(1, 2)
-GIVEN_WEIGHTS = "given as numbers"
-"""What the record says of weights that have no name."""
 MOST_ELEMENTS, MOST_SOURCES = 7, 4
 """Minimum sizes that are not exceeded by default: the paper's (its tau_R = 6 and tau_C = 3, exclusive)."""
 SMALL_SHARE = 0.1
@@ -61,7 +59,7 @@ MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Search:
     """Every setting of a search. Defaults and None mean "not given": they follow the input, once, in `resolved`.
 
@@ -128,6 +126,11 @@ class Search:
         return {
             name: value for name, (value, default) in own.items() if value is not None and not _same(value, default)
         }
+
+    def __repr__(self) -> str:
+        """What was given, and nothing else."""
+        given = {name: float(v) if isinstance(v, Fraction) else v for name, v in self.given().items()}
+        return f"Search({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def with_settings(self, **more: Any) -> Search:
         """The same search with more settings; one that is given here and there with two values is an error."""
@@ -218,13 +221,7 @@ class Search:
             "stop": self.stop,
             "solver": self.solver if isinstance(self.solver, str) else type(self.solver).__name__,
             "n_groups": self.n_groups,
-            **_said_weights(self.weights),
         }
-
-
-def _said_weights(weights: Any) -> dict[str, str]:
-    """The weight rule for the record: its name where it has one."""
-    return {} if weights is None else {"weights": weights if isinstance(weights, str) else GIVEN_WEIGHTS}
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -303,7 +300,8 @@ def find_consensus(
     ----------
     pool : Pool, or anything that `Pool.from_labels` takes
         The candidate groups; (m, c) label tables included. Tables larger than memory may come as the path of a
-        Parquet file or folder or of an NPY file, an Arrow table, an iterator of chunks, or a Dask array or frame.
+        Parquet file or folder or of an NPY file, a table of Arrow, Polars or DuckDB, an iterator of chunks, or a Dask
+        array or frame.
     min_elements, min_candidates : int, optional
         Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input: as
         small as the small groups of most sources (at most 7), and half of the sources (at most 4).
@@ -553,7 +551,10 @@ class Traced:
         -------
         Consensus
         """
-        point = self.path.at(check_quorum(quorum))
+        return self.cut(self.path.at(check_quorum(quorum)))
+
+    def cut(self, point: PathPoint) -> Consensus:
+        """The groups of one point of the path."""
         settings = replace(self.asked.settings, n_groups=None)
         answer = _answer_at(self.path, point, settings, "given")
         return replace(self.asked, settings=settings).consensus(replace(answer, method="path", traced=self.path))
@@ -572,54 +573,6 @@ class Traced:
         """
         settings = replace(self.asked.settings, quorum="auto", n_groups=check_count("n_groups", n_groups))
         return replace(self, asked=replace(self.asked, settings=settings)).answer()
-
-
-def trace_again(result: Consensus, *, progress: Progress = silent) -> Traced:
-    """The quorum path of a result that was found or kept before, to cut it elsewhere.
-
-    Parameters
-    ----------
-    result : Consensus
-        Its pool, its sizes, and what was kept together are used again. What the data beyond the pool said is not part
-        of a result, so the groups of another cut are judged by the agreement of the sources.
-    progress : callable
-        As in `find_consensus`.
-
-    Returns
-    -------
-    Traced
-
-    Examples
-    --------
-    >>> import biconsensus as bc
-    >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
-    >>> c = bc.find_consensus(base, min_elements=4)
-    >>> len(c), len(trace_again(c).with_n_groups(4))
-    (2, 4)
-    """
-    kept = result.settings
-    if kept.get("weights") == GIVEN_WEIGHTS:
-        raise InputError(
-            "the weights of this result were given as numbers, which it does not keep; search again with them."
-        )
-    if kept.get("chosen_by") == "models":
-        raise InputError("the groups of this result are fitted models, which are not on a path; fit again.")
-    if kept.get("overlap"):
-        raise InputError("this result has overlapping groups, which are not on the path; search again with a quorum.")
-    names = ("min_elements", "min_candidates", "unassigned", "weights")
-    given = {name: kept[name] for name in names if kept.get(name) is not None}
-    return trace(result.pool, Search(**given, together=_kept_together(result)), progress=progress)
-
-
-def _kept_together(result: Consensus) -> list[list[int]] | None:
-    """Elements that shared a row in the search though the pool tells them apart."""
-    if result.row_of.shape != result.pool.inverse.shape or np.array_equal(result.row_of, result.pool.inverse):
-        return None
-    order = np.lexsort((result.pool.inverse, result.row_of))
-    rows, own = result.row_of[order], result.pool.inverse[order]
-    first = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(own, prepend=-1) != 0))
-    groups = np.split(order[first], np.flatnonzero(np.diff(rows[first])) + 1)
-    return [group.tolist() for group in groups if group.size > 1] or None
 
 
 def _choice_on_path(

@@ -20,6 +20,7 @@ COMMANDS = [
     "cluster",
     "communities",
     "fit",
+    "explore",
     "demo",
     "inspect",
     "models",

@@ -117,7 +117,21 @@ class Overlaps:
         # entropy of parts x of a whole n: sum of -(x/n) log(x/n) = (n log n - sum of x log x) / n
         whole = np.maximum(self.shared @ self._backers + self._left, 1e-12)
         bits = np.maximum(_xlogx(whole) - parts @ self._backers - _xlogx(self._left), 0.0) / whole
-        return np.asarray(bits.sum(axis=1) / self._backers.shape[1])
+        return np.asarray(bits @ self._votes)
+
+    @cached_property
+    def _votes(self) -> FloatArray:
+        """(c,) share of each source in the judgement of the others' columns: the mean weight of its own columns.
+
+        A source without a weighted column, such as one that sees everything as one group, counts as others do.
+        """
+        weighted = self._backers * (self.problem.weights > 0)[:, None]
+        number = weighted.sum(axis=0)
+        # candidates that are the same are one column, which has the weight of all of them
+        each = self.problem.weights / np.maximum(self._backers.sum(axis=1), 1.0)
+        mean = weighted.T @ each / np.maximum(number, 1.0)
+        votes = np.where(number > 0, mean, mean[number > 0].mean() if number.any() else 1.0)
+        return np.asarray(votes / votes.sum())
 
 
 def _held_by_source(problem: PreferenceMatrix) -> NDArray[np.int32] | None:

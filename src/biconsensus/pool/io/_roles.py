@@ -67,6 +67,11 @@ class Roles:
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def by_column(self, raw: Raw) -> dict[str, str]:
+        """What each column of the file was taken as: used, id, truth or left out."""
+        known = dict.fromkeys(self.used, "used") | {self.ids: "id", self.truth: "truth"}
+        return {name: known.get(name, "left out") for name in raw.columns}
+
 
 def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | None]:
     """Whether the first row of a text table names its columns, and a note where that is not certain."""
