@@ -374,7 +374,7 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
     found: dict[float, IntArray] = {}
     for columns, value in map(votes.alternate, starts):
         if value not in found:  # else this way up was gone before
-            best, gain = climb(votes, columns, (merged, divided))
+            best, gain = climb(votes, columns, (merged, divided), value)
             found.setdefault(gain, best)
     columns = found[max(found)]
     rows, _ = votes.best_rows(columns)
