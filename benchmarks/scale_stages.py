@@ -74,7 +74,7 @@ def stages_table(folder: Path, picture: Path, mode: str) -> str:
     names = [*STAGES, "the rest", "whole"]
     parts, found = [], {}
     for kind, make in MAKERS.items():
-        lines = ["| elements | distinct rows | " + " | ".join(names) + " |", "|" + "---|" * (len(names) + 2)]
+        lines = ["| elements | rows | " + " | ".join(names) + " |", "|" + "---|" * (len(names) + 2)]
         for m in sizes:
             path = folder / f"stages-{kind}-{m}.npy"
             make(path, m)
