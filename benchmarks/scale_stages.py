@@ -118,7 +118,7 @@ def _plot(found: dict[str, list[dict[str, float]]], sizes: list[int], names: lis
         axis.set(xlabel="elements", title=f"the {kind} table")
         axis.grid(alpha=0.3)
     axes[0].set(ylabel="seconds of processor")
-    axes[0].legend(fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
     figure.savefig(path, dpi=110)
 
 
