@@ -164,7 +164,7 @@ def _timed(method: str, run: Callable[[], Labels], truth: Labels) -> Values:
     try:
         labels = run()
     except (ImportError, MissingDependencyError) as error:
-        print(f"{method} is left out: {error}", file=sys.stderr)
+        print(f"{method} is left out: {error} (pip install --group bench brings all rivals)", file=sys.stderr)
         return {}
     seconds = time.process_time() - started
     return {method: [round(ari(truth, labels), 4), round(nmi(truth, labels), 4), round(seconds, 2)]}
@@ -272,11 +272,14 @@ def ranking(scores: Scores, methods: list[str], groups: Mapping[str, str], secon
         rows = [found[name][0] for case, found in scores.items() if case.startswith(start) and name in found]
         return float(np.mean(rows)) if rows else -np.inf
 
-    best = {start: max(complete, key=lambda name: mean(name, start)) for start in groups.values()}
+    best = {start: max((round(mean(name, start), 3) for name in complete), default=0.0) for start in groups.values()}
     order = sorted(there, key=lambda name: (name not in complete, -mean(name, "")))
     lines = [f"| | {' | '.join(groups)} | mean rank | processor seconds, median |", "|---" * (len(groups) + 3) + "|"]
     for name in order:
-        cells = [cell(name, start, best[start] == name) for start in groups.values()]
+        cells = [
+            cell(name, start, name in complete and round(mean(name, start), 3) == best[start])
+            for start in groups.values()
+        ]
         rank = f"{ranks.mean[name]:.2f}" if name in complete else "–"
         cost = np.median([found[name][2] for found in scores.values() if name in found])
         shown = f"*{name}*" if is_ours(name) else name
