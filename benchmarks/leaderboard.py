@@ -67,6 +67,13 @@ def pools(kept: Results) -> None:
         kept.values[f"pools | {key}"] = {
             name: [round(row[place], 4) for place in (0, 1, 4)] for name, row in methods.items()
         }
+    few = [methods for methods in found.values.values() if all(name in methods for name in accuracy.SLOW)]
+    if few:
+        told = [*accuracy.SLOW, *accuracy.KNOWN]
+        kept.values["same draws | ensemble_pools"] = {
+            name: [round(float(np.mean([methods[name][place] for methods in few])), 4) for place in (0, 1)]
+            for name in told
+        }
 
 
 def points(kept: Results) -> None:
@@ -323,7 +330,10 @@ def page(values: Values) -> str:
         lines += ["## Consensus of clusterings, number of groups unknown", "", POOLS, ""]
         lines += ranking(scores, unknown, groups, "NMI")
         lines += losses(scores, "biconsensus, auto", unknown, 0.05)
-        lines += ["## Consensus of clusterings, number of groups given", "", KNOWN, ""]
+        same = values.get("same draws | ensemble_pools", {})
+        named = [f"{name} {same[name][0]:.3f} / {same[name][1]:.3f}" for name in [*accuracy.SLOW, *SAME] if same]
+        said = f" On those draws: {', '.join(named)}." if named else ""
+        lines += ["## Consensus of clusterings, number of groups given", "", KNOWN + said, ""]
         lines += ranking(scores, known, groups, "NMI")
         lines += losses(scores, "biconsensus, n_groups", known, 0.05)
     scores = scores_of(values, "points")
@@ -414,6 +424,8 @@ POOLS = (
     "of each set; the others: 20 runs of k-means with k in the range that the column says, K the true number. ARI / "
     "NMI; the number of sets is in brackets."
 )
+SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
+"""Methods that are shown beside those that ran on few draws, on the same draws."""
 KNOWN = (
     "The same pools; everybody is told the true number. EC-CMS builds several m x m matrices and ran on the first draw "
     "of each set of `ensemble_pools` only; it has no rank."
