@@ -65,7 +65,9 @@ def pools(kept: Results) -> None:
     found = accuracy.measure(["ensembles", "k_means"])
     for key, methods in accuracy.by_set(found.values, ["ensemble_pools", *KINDS]).items():
         kept.values[f"pools | {key}"] = {
-            name: [round(row[place], 4) for place in (0, 1, 4)] for name, row in methods.items()
+            name: [round(row[place], 4) for place in (0, 1, 4)]
+            for name, row in methods.items()
+            if name not in accuracy.SLOW
         }
     few = [methods for methods in found.values.values() if all(name in methods for name in accuracy.SLOW)]
     if few:
@@ -326,13 +328,13 @@ def page(values: Values) -> str:
     scores = scores_of(values, "pools")
     if scores:
         groups = _counted(scores, {name: f"{name}:" for name in ("ensemble_pools", *KINDS)})
-        unknown, known = list(accuracy.UNKNOWN), [*accuracy.KNOWN, *accuracy.SLOW]
+        unknown, known = list(accuracy.UNKNOWN), list(accuracy.KNOWN)
         lines += ["## Consensus of clusterings, number of groups unknown", "", POOLS, ""]
         lines += ranking(scores, unknown, groups, "NMI")
         lines += losses(scores, "biconsensus, auto", unknown, 0.05)
         same = values.get("same draws | ensemble_pools", {})
         named = [f"{name} {same[name][0]:.3f} / {same[name][1]:.3f}" for name in [*accuracy.SLOW, *SAME] if same]
-        said = f" On those draws: {', '.join(named)}." if named else ""
+        said = f" On those draws (ARI / NMI): {'; '.join(named)}." if named else ""
         lines += ["## Consensus of clusterings, number of groups given", "", KNOWN + said, ""]
         lines += ranking(scores, known, groups, "NMI")
         lines += losses(scores, "biconsensus, n_groups", known, 0.05)
@@ -428,7 +430,7 @@ SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
 """Methods that are shown beside those that ran on few draws, on the same draws."""
 KNOWN = (
     "The same pools; everybody is told the true number. EC-CMS builds several m x m matrices and ran on the first draw "
-    "of each set of `ensemble_pools` only; it has no rank."
+    "of each set of `ensemble_pools` only, so that it is not in the table."
 )
 POINTS = (
     "Labelled points in up to fifty dimensions, one seed; what the rivals try is told on the "
