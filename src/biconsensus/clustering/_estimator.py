@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from biconsensus._checks import KnownNames, check_finite
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
+from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
 from biconsensus.sources._running import Runs, child_seeds, run_sources
@@ -133,16 +134,20 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         seeds = child_seeds(self.random_state, len(sources))
         how = vars(self.runs or Runs())
         self.results_ = run_sources(sources, points, seeds, self.n_jobs, n_elements=len(points), **how)
-        evidence = PointEvidence(in_one_unit(points)) if len(points) > 2 else None
-        return self._keep(self._solve(pool_of(self.results_, search.weights, ids), evidence))
+        found = self._solve(pool_of(self.results_, search.weights, ids), _points_evidence(points))
+        command = "cluster" if self.estimators == "default" else None
+        return self._keep(made_by(found, self, "fit(X)", command))
 
-    def fit_labels(self, labels: Any) -> ConsensusClustering:
+    def fit_labels(self, labels: Any, X: Any = None) -> ConsensusClustering:
         """Find the consensus of ready-made clusterings.
 
         Parameters
         ----------
-        labels : (m, c) table, list of c label vectors, or data frame
+        labels : (m, c) table, list of c label vectors, data frame, or Pool
             -1 is "in no group", a missing value is "not seen".
+        X : (m, d) array or data frame, optional
+            The points that were clustered. They decide how fine the groups are, as in `fit`; without them the agreement
+            of the clusterings decides.
 
         Returns
         -------
@@ -154,7 +159,16 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
             return self._keep(find_distributed(labels, self._solve))
         search = self._search()
         pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
-        return self._keep(self._solve(pool if search.weights is None else weighed(pool, search.weights)))
+        evidence = None if X is None else self._evidence_for(pool, X)
+        found = self._solve(pool if search.weights is None else weighed(pool, search.weights), evidence)
+        return self._keep(made_by(found, self, "fit_labels(labels)" if X is None else "fit_labels(labels, X)"))
+
+    def _evidence_for(self, pool: Pool, X: Any) -> Evidence | None:
+        """What the points say about groups of the elements of a ready-made pool."""
+        points = self._in_range(check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False)))
+        if len(points) != pool.shape[0]:
+            raise InputError(f"X: got {len(points)} rows for {pool.shape[0]} labelled elements; give one row for each.")
+        return _points_evidence(points)
 
     def predict(self, X: Any) -> IntArray:
         """Group of new rows, by the votes of the base clusterings that can predict.
@@ -235,3 +249,8 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         given = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
         points = getattr(self, "_scaling", Scaling()).apply(given)
         return Voters.of(self.consensus_, self.results_).votes(points)
+
+
+def _points_evidence(points: FloatArray) -> Evidence | None:
+    """What the points say about groups; two points or fewer say nothing."""
+    return PointEvidence(in_one_unit(points)) if len(points) > 2 else None
