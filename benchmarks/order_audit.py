@@ -1,12 +1,13 @@
 """Does the answer of a consensus method depend on the order of the rows? Writes docs/order_audit.md.
 
-``python -m benchmarks.order_audit``; BENCH=quick takes one small set. Each set of `ensemble_pools` is represented by a
+``python -m benchmarks.order_audit [SET ...]``; BENCH=quick takes one small set. Each set of `ensemble_pools` is represented by a
 sample of its elements, ten of its groupings, and several orders of the same rows.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -41,11 +42,12 @@ METHODS: dict[str, Callable[[Array, int], Array]] = {
 ORDERS = ("sorted by class", "as in the file", "shuffled")
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     """Every set, method and order that was not measured yet."""
     warnings.simplefilter("ignore")
     kept = Results.open("order_audit", page, summary, at="docs/order_audit.md")
-    for name, (members, truth) in by_name(datasets.load_ensemble_pool, ENSEMBLES[1:2] if QUICK else ENSEMBLES).items():
+    chosen = names or (ENSEMBLES[1:2] if QUICK else ENSEMBLES)
+    for name, (members, truth) in by_name(datasets.load_ensemble_pool, chosen).items():
         rng = np.random.default_rng(17)
         chosen = np.sort(rng.choice(len(truth), min(N_ELEMENTS, len(truth) // 2 * 2), replace=False))
         table = members[np.ix_(chosen, rng.choice(members.shape[1], N_GROUPINGS, replace=False))]
@@ -55,7 +57,7 @@ def main() -> None:
                 entry[method] = orders(run, table, truth[chosen], rng_seed=17)
                 kept.save()
                 print(name, method, entry[method], flush=True)
-    kept.finish()
+    (kept.save if names else kept.finish)()
 
 
 def orders(run: Callable[[Array, int], Array], table: Array, truth: Array, rng_seed: int) -> Values:
@@ -137,4 +139,4 @@ On the [leaderboard](leaderboard.md) label tables, networks and matches are shuf
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
