@@ -1,7 +1,7 @@
 """Does the answer of a consensus method depend on the order of the rows? Writes docs/order_audit.md.
 
-``python -m benchmarks.order_audit [SET ...]``; BENCH=quick takes one small set. Each set of `ensemble_pools` is represented by a
-sample of its elements, ten of its groupings, and several orders of the same rows.
+``python -m benchmarks.order_audit [SET ...]``; BENCH=quick takes one small set. Each set of `ensemble_pools` is
+represented by a sample of its elements, ten of its groupings, and several orders of the same rows.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ told the number of classes and runs on exactly the same table in three orders: s
 shuffled ({N_SHUFFLES} times; the mean is shown). NMI is measured with the classes, which are moved along.
 
 CELTA (AAAI 2021) and GTLEC (ACM MM 2023) are our transcriptions, `benchmarks/tensor_methods.py`, with the settings of
-the programs that their authors published. "CELTA, transform along the slices" has one change, told below."""
+the programs that their authors published. "CELTA, transform along the slices" has one change, told below. The
+small differences of EAC are ties in its tree, which SciPy breaks by position."""
 EACH = "NMI sorted by class → shuffled."
 WHY = """## Why
 
