@@ -22,6 +22,7 @@ from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
+from biconsensus.growing._rounds import rounds_of
 from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
@@ -29,8 +30,13 @@ from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_
 
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
+DEFAULT_RUNS = 10
+"""Runs of each setting, in the default pool of each algorithm; as many as the command line has by default."""
 SMALLEST = 3
 """Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
+AUTO_RUNS = (5, 10, 20, 40)
+"""Runs of each setting after which ``n_runs="auto"`` looks whether more would change the answer; each number is run
+afresh, which costs at most as much again as the last."""
 
 
 class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type: ignore[misc]
@@ -44,8 +50,9 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         or (m, g) memberships.
         "default" is a pool of Louvain, Leiden, block-model and label-propagation runs over several resolutions, for
         which the extra ``graph`` is enough.
-    n_runs : int
-        Runs of each setting (in the default pool: of each algorithm), each with its own seed.
+    n_runs : int or "auto"
+        Runs of each setting (in the default pool: of each algorithm), each with its own seed. "auto" doubles them from
+        5 to at most 40, until more would not change the answer (`Consensus.converged`).
     quorum : float in (0, 1), or "auto"
         Share of agreement that a community needs. "auto" lets the network decide how fine the communities are: it
         takes the grouping with the most evidence in the links, and one community where no grouping has any. Further
@@ -121,7 +128,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
     def __init__(
         self,
         algorithms: Any = "default",
-        n_runs: int = 10,
+        n_runs: int | str = DEFAULT_RUNS,
         *,
         quorum: float | str = "auto",
         n_groups: int | None = None,
@@ -228,9 +235,20 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
     def _fit(
         self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool = False
     ) -> ConsensusCommunities:
-        """Run, pool, solve; the same for one network, several, and chunks."""
+        """Run, pool, solve, as often as it takes; the same for one network, several, and chunks."""
+        rounds = rounds_of(self.n_runs, AUTO_RUNS)
+        for number in rounds:
+            self._fit_once(views, graph, call, named, chunks, number)
+            if number < rounds[-1] and self.consensus_.converged:
+                break
+        return self
+
+    def _fit_once(
+        self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool, n_runs: int
+    ) -> ConsensusCommunities:
+        """Run, pool, solve, with a number of runs of each setting."""
         search = self._search(graph)
-        settings = settings_of(self.algorithms, self.n_runs)
+        settings = settings_of(self.algorithms, n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
         again = second_round(len(sources)).sources(0, False)
@@ -260,7 +278,8 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         clean = without_trivial(pool)
         self.pool_ = clean if clean.rows.nnz else pool
         searched = search if _rule_of_runs(search) is None else replace(search, weights=None)
-        command = "communities" if self.algorithms == "default" and call == "fit(graph)" else None
+        usual = self.algorithms == "default" and self.n_runs == DEFAULT_RUNS and call == "fit(graph)"
+        command = "communities" if usual else None
         self.consensus_ = made_by(solve(self.pool_, searched, evidence), self, call, command)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
