@@ -402,7 +402,7 @@ def summary(values: Values) -> Values:
 
 
 RULES = f"""Who finds the groups? Every table is made by `make bench ONLY=leaderboard`; `BENCH=quick` does a small
-version in a few minutes. Ours are in italics, the best mean of a column is bold. The rules:
+version in a few minutes. Ours are in italics, the best mean of a column is bold, by ARI where there are two. The rules:
 
 * **One setting for all cases**: ours by default, the rivals as their authors set them, or as the table says.
 * **The number of groups is given to nobody**, except in the one table that says so.
@@ -429,7 +429,7 @@ POOLS = (
 SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
 """Methods that are shown beside those that ran on few draws, on the same draws."""
 KNOWN = (
-    "The same pools; everybody is told the true number. EC-CMS builds several m x m matrices and ran on the first draw "
+    "The same pools; everybody is told the true number. EC-CMS (alpha 0.8, lambda 0.4) builds several m x m matrices and ran on the first draw "
     "of each set of `ensemble_pools` only, so that it is not in the table."
 )
 POINTS = (

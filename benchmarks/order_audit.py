@@ -116,8 +116,8 @@ Each set below is represented by {N_ELEMENTS} of its elements and {N_GROUPINGS} 
 told the number of classes and runs on exactly the same table in three orders: sorted by class, as in the file, and
 shuffled ({N_SHUFFLES} times; the mean is shown). NMI is measured with the classes, which are moved along.
 
-CELTA (AAAI 2021) and GTLEC (ACM MM 2023) are our transcriptions, `benchmarks/tensor_methods.py`, with the settings of
-the programs that their authors published. "CELTA, transform along the slices" has one change, told below. The
+CELTA (AAAI 2021) and GTLEC (ACM MM 2023) are our transcriptions (`benchmarks/tensor_methods.py`) of the programs that
+their authors published, with the settings found there; the programs themselves were not run. "CELTA, transform along the slices" has one change, told below. The
 small differences of EAC are ties in its tree, which are broken by position; those of LWGP come from its k-means."""
 EACH = "NMI sorted by class → shuffled."
 WHY = """## Why
