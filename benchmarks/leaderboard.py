@@ -429,8 +429,8 @@ POOLS = (
 SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
 """Methods that are shown beside those that ran on few draws, on the same draws."""
 KNOWN = (
-    "The same pools; everybody is told the true number. EC-CMS (alpha 0.8, lambda 0.4) builds several m x m matrices and ran on the first draw "
-    "of each set of `ensemble_pools` only, so that it is not in the table."
+    "The same pools; everybody is told the true number. EC-CMS (alpha 0.8, lambda 0.4) builds several m x m matrices "
+    "and ran on the first draw of each set of `ensemble_pools` only, so that it is not in the table."
 )
 POINTS = (
     "Labelled points in up to fifty dimensions, one seed; what the rivals try is told on the "
