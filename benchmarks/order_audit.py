@@ -118,7 +118,8 @@ shuffled ({N_SHUFFLES} times; the mean is shown). NMI is measured with the class
 
 CELTA (AAAI 2021) and GTLEC (ACM MM 2023) are our transcriptions (`benchmarks/tensor_methods.py`) of the programs that
 their authors published, with the settings found there; the programs themselves were not run.
-"CELTA, transform along the slices" has one change, told below. The small differences of EAC are ties in its tree, which are broken by position; those of LWGP come from its k-means."""
+"CELTA, transform along the slices" has one change, told below. The small differences of EAC are ties in its
+tree, which are broken by position; those of LWGP come from its k-means."""
 EACH = "NMI sorted by class → shuffled."
 WHY = """## Why
 
