@@ -40,6 +40,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src
 	$(BIN)/python -m scripts.check_links
+	$(BIN)/python -m scripts.check_figures
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -29,6 +29,7 @@ __all__ = [
     "datasets",
     "errors",
     "find_consensus",
+    "find_modes",
     "metrics",
     "plots",
 ]
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from biconsensus.find import Search, find_consensus
     from biconsensus.fitting._estimator import MultiModelFitter
     from biconsensus.matrix._matrix import PreferenceMatrix
+    from biconsensus.modes._modes import find_modes
     from biconsensus.pool._build import Provenance
     from biconsensus.pool._pool import Pool
     from biconsensus.result._consensus import Bicluster, Consensus
@@ -61,6 +63,7 @@ __getattr__, __dir__ = lazy_names(
         "Runs": "biconsensus.sources._running",
         "Search": "biconsensus.find",
         "find_consensus": "biconsensus.find",
+        "find_modes": "biconsensus.modes._modes",
         "anndata": None,
         "baselines": None,
         "datasets": None,

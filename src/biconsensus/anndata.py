@@ -37,7 +37,7 @@ def consensus(
     labels : sequence of str or None, default=None
         Columns of `adata.obs` with ready-made clusterings; then nothing is clustered anew.
     copy : bool, default=False
-        Return a changed copy, and leave `adata` as it is.
+        Return a changed copy, and leave `adata` unchanged.
     **options
         Parameters of `ConsensusClustering`.
 

@@ -10,6 +10,9 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._explore import EXAMPLES as EXPLORE_EXAMPLES
+from biconsensus.cli._explore import explore
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -22,6 +25,8 @@ app = typer.Typer(
     epilog="Example: `biconsensus merge labels.csv --report page.html`",
 )
 app.add_typer(datasets_group)
+app.command(epilog=EXPLORE_EXAMPLES)(explore)
+app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
 
 
 def _version(asked: bool) -> None:
@@ -56,6 +61,8 @@ def merge(
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
     overlap: opt.Overlap = False,
+    weight: opt.Weight = None,
+    together: opt.Together = None,
     solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
@@ -70,6 +77,7 @@ def merge(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Consensus of groupings you already have.
 
@@ -78,10 +86,10 @@ def merge(
     """
     from biconsensus.cli._fronts import run_merge
 
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape)
+    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
     more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
+    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 
 
 @app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
@@ -98,6 +106,8 @@ def cluster(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -112,12 +122,14 @@ def cluster(
     jobs: opt.Jobs = 1,
     resume: opt.Resume = None,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Cluster a table of numbers: many base clusterings, and what they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
@@ -134,6 +146,8 @@ def communities(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -144,12 +158,13 @@ def communities(
     jobs: opt.Jobs = 1,
     resume: opt.Resume = None,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Find communities of a network: many runs of many algorithms, and what they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
-    more = {"random_state": seed, "n_jobs": jobs}
+    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
@@ -180,12 +195,13 @@ def fit(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
     """Fit an unknown number of models among outliers, with a bound on false alarms."""
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -211,19 +227,27 @@ def demo(
     run_demo(out, seed=seed, quiet=quiet)
 
 
-@app.command(epilog="Example: `biconsensus inspect result.bic --report page.html`")
+@app.command(
+    epilog="Examples: `biconsensus inspect result.bic --report page.html`"
+    " and `biconsensus inspect result.bic --groups 5 --out five.csv`"
+)
 def inspect(
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
+    quorum: opt.Quorum = None,
+    groups: opt.Groups = None,
     out: opt.Out = None,
     report: opt.Report = None,
+    save: opt.Save = None,
     escape: opt.Escape = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
-    """Show a result that was kept."""
+    """Show a result that was kept; --quorum or --groups cut the path of its pool elsewhere."""
     from biconsensus.cli._fronts import run_inspect
 
-    run_inspect(Output("inspect", result, out, report, None, as_json, quiet, escape=escape), result)
+    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose)
+    run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 
 @app.command()

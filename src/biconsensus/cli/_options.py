@@ -40,6 +40,12 @@ Save = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.", rich_help_panel=OUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Say what is done: base results, points of the path, settings.", rich_help_panel=OUT
+    ),
+]
 Truth = Annotated[
     str | None,
     typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=TABLE),
@@ -121,6 +127,19 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         help="'greedy' (Algorithm 1 of the paper), 'joint' (all groups at once), or 'auto'.",
+        rich_help_panel=GROUPS,
+    ),
+]
+Weight = Annotated[
+    list[str] | None,
+    typer.Option("--weight", metavar="NAME=X", help="Weight of one grouping; may be repeated.", rich_help_panel=GROUPS),
+]
+Together = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--together",
+        metavar="IDS",
+        help="Elements, by id, that share a group: a,b; may be repeated.",
         rich_help_panel=GROUPS,
     ),
 ]

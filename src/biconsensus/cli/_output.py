@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
 import time
 import warnings
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from biconsensus._progress import Progress
     from biconsensus.result._consensus import Consensus
 
 MOST_LINES = 30
@@ -33,6 +35,7 @@ class Output:
     quiet: bool = False
     seed: int | None = None
     escape: bool = False
+    verbose: bool = False
     started: float = field(default_factory=time.perf_counter)
     notes: list[str] = field(default_factory=list)
     decided: str = ""
@@ -48,33 +51,50 @@ class Output:
             check_outputs(self.source, self.out, self.report, self.save)
 
     @contextmanager
-    def working(self, what: str, *, bar: bool = False) -> Iterator[None]:
+    def working(self, what: str, *, bar: bool = False) -> Iterator[Progress]:
         """Show what is running on a terminal, and collect the warnings of the library.
 
-        With `bar` the work shows its own progress bar, which a second moving line would disturb.
+        With `bar` the work tells the function that is given how far it is, and a bar shows that; else a line moves.
         """
+        from biconsensus._progress import shown, silent
         from biconsensus.errors import BiconsensusWarning
 
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, self._logged():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", BiconsensusWarning)
-            with self._said(what) if bar else self._spinner(what):
-                yield
+            if bar:
+                if not self.quiet and sys.stderr.isatty():
+                    print(what, file=sys.stderr)
+                # lines of the log would break the bar
+                with shown(False if self.quiet or self.verbose else None) as tell:
+                    yield tell
+            else:
+                with self._spinner(what):
+                    yield silent
         for warning in caught:
             if str(warning.message) not in self.notes:
                 self.notes.append(str(warning.message))
 
     @contextmanager
-    def _said(self, what: str) -> Iterator[None]:
-        """A plain line, only where somebody can see it."""
-        if not self.quiet and sys.stderr.isatty():
-            print(what, file=sys.stderr)
-        yield
+    def _logged(self) -> Iterator[None]:
+        """With --verbose, what the library logs, on standard error."""
+        if not self.verbose:
+            yield
+            return
+        logger, handler = logging.getLogger("biconsensus"), logging.StreamHandler(sys.stderr)
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
 
     @contextmanager
     def _spinner(self, what: str) -> Iterator[None]:
         """A line that moves, only where somebody can see it."""
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or self.verbose or not sys.stderr.isatty():
             yield
             return
         from rich.console import Console
@@ -101,6 +121,9 @@ class Output:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
             self.show(consensus, scores)
+        if self.verbose:
+            said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
+            print(f"settings: {said}", file=sys.stderr)
         if not self.quiet:
             for note in self.notes:
                 print(f"note: {note}", file=sys.stderr)

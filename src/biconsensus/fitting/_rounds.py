@@ -23,7 +23,7 @@ _FEWEST = 5000
 _PILOT = 256
 """Hypotheses that are drawn to learn about the data."""
 _ENOUGH = 256
-"""A round draws no more hypotheses when so many have passed the screening: the next round looks for the rest."""
+"""A round stops drawing hypotheses when this number has passed the screening: the next round looks for the rest."""
 _BACKGROUND = 4096
 """Fewest background points."""
 

@@ -125,7 +125,7 @@ class Votes:
         return np.where(top > 0, best, -1)
 
     def _is_dense(self, n_items: int, n_groups: int) -> bool:
-        """Whether scores of all items in all groups are quicker than those of the pairs that meet."""
+        """Whether it is quicker to score all items in all groups than only the pairs that overlap."""
         return n_items * n_groups <= max(SCANNED * int(self.problem.entries.nnz), CACHED)
 
     def row_scores(self, columns: IntArray, part: slice | None = None) -> FloatArray:

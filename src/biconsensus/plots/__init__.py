@@ -11,6 +11,7 @@ from biconsensus.plots._domain import models, network, residuals, scatter
 from biconsensus.plots._groups import backing, group_sizes, scores, sources
 from biconsensus.plots._matrix import MatrixImage, matrix_image
 from biconsensus.plots._matrix_display import PreferenceMatrixDisplay, preference_matrix
+from biconsensus.plots._modes import mode_groups, modes
 from biconsensus.plots._numbers import GroupNumbers, backing_histogram, group_numbers, least_certain
 from biconsensus.plots._palette import color_of, marker_of
 from biconsensus.plots._path import PathRibbons, path_ribbons, quorum_path
@@ -31,7 +32,9 @@ __all__ = [
     "least_certain",
     "marker_of",
     "matrix_image",
+    "mode_groups",
     "models",
+    "modes",
     "network",
     "path_ribbons",
     "preference_matrix",

@@ -111,10 +111,13 @@ def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_gro
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
-    behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
-    labels = largest_in_rows(held_weight(problem.entries, behind))
+    labels = np.full(problem.shape[0], -1)
     for t, block in enumerate(blocks):
         labels[block.rows] = t
+    left = np.flatnonzero(labels < 0)
+    if left.size and blocks:
+        behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
     return labels
 
 
@@ -188,7 +191,7 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
         return 0.0, 0.0
     sizes = members.sum(axis=0)
     own = problem.entries @ weights
-    # with everything seen, all rows could be in as many candidates; otherwise in those of the sources that saw them
+    # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
     near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members)) / most[inside, None]

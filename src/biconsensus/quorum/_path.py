@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from biconsensus._progress import Progress, silent
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._coverage import held_weight, largest_in_rows
@@ -115,7 +116,7 @@ class QuorumPath:
         pool : Pool
             The candidates.
         weights : (n,) array, optional
-            Weights of the candidates in place of those of the pool; certainty multiplies them.
+            Weights of the candidates, in place of the pool's weights; certainty multiplies them.
         min_elements, min_candidates : int
             Smallest group: elements, and distinct sources behind it.
         quorums : tuple of Fraction
@@ -143,6 +144,7 @@ class QuorumPath:
         source_names: tuple[str, ...] = (),
         *,
         condense: bool = True,
+        progress: Progress = silent,
     ) -> QuorumPath:
         """The same for a pool that is a preference matrix already; `condense` allows a sample of very many rows."""
         condensed = Condensed.of(problem, sample=condense, divide=condense)
@@ -150,10 +152,12 @@ class QuorumPath:
         points: list[PathPoint] = []
         # products are small here, and more threads than one only get into each other's way
         with threadpool_limits(1, "blas"):
-            # weights of candidates from all rows: those of a sample favour what it happens to cut less
+            # weights of candidates come from all rows: weights from a sample favour what the sample happens to cut less
             scorer = PathScorer.of(condensed.whole).on(condensed.part)
             for quorum in quorums:
+                progress(len(points), len(quorums), "quorum path")
                 points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
+        progress(len(points), len(quorums), "quorum path")
         names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
         return cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
 
@@ -168,13 +172,13 @@ class QuorumPath:
         Returns
         -------
         list of Block
-            Largest gain first. Where all rows were searched, those of the point itself.
+            Largest gain first. Where all rows were searched, the groups of the point itself.
 
         Notes
         -----
         Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
-        The minimum sizes are those of all rows.
+        The minimum sizes count all rows.
         """
         condensed = self.condensed
         if not condensed.sampled:

@@ -18,7 +18,7 @@ CLEAR = 0.9
 """Retention above which the coarse groups are clear, so that sources which differ only differ in how finely they cut
 them; 0.85 to 0.9 are a plateau (benchmarks/tuning/choice.py)."""
 WEIGHT_BITS = 20
-"""Binary digits of certain weights: with those of a quorum (14) and of a million elements (20) they fill a double."""
+"""Binary digits of certain weights: with 14 digits of a quorum and 20 of a million elements they fill a double."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def exact_sums(weights: FloatArray) -> FloatArray:
     """Weights rounded to millionths of the largest, so that sums of them are the same in any order."""
     top = np.frexp(weights.max(initial=0.0))[1]
     rounded = np.ldexp(np.rint(np.ldexp(weights, WEIGHT_BITS - top)), top - WEIGHT_BITS)
-    # weights that differ by orders of magnitude stay as they are: the small ones would vanish
+    # weights that differ by orders of magnitude are not rounded: the small ones would vanish
     small = weights[weights > 0].min(initial=np.inf)
     return np.asarray(rounded if small >= np.ldexp(1.0, top - WEIGHT_BITS // 2) else weights)
 

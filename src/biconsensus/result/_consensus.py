@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,14 @@ from biconsensus.errors import InputError
 from biconsensus.matrix import _coverage as shares
 from biconsensus.pool._distinct import gather
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray
+from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from biconsensus.explore._handle import Explorer
+    from biconsensus.modes import Modes
     from biconsensus.quorum._confidence import Confidence
 
 
@@ -66,11 +70,15 @@ class Consensus:
     extraction: dict[str, Any] = field(default_factory=dict)
     """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
     weights: FloatArray | None = None
-    """(n,) weights of the candidates in the search; those of the pool where None."""
+    """(n,) weights of the candidates in the search; None means the pool's weights."""
     evidence: FloatArray | None = None
     """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The settings that were given, as a file can hold them; whoever goes on from this result searches with them."""
     placed: IntArray | None = None
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
+    trace: PathTrace | ConsensusPath | None = None
+    """The quorum path that it was chosen from, where one was searched; `path` has its groups."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -135,6 +143,43 @@ class Consensus:
         share[inside] = shares.values_at(self._share, self.pool.inverse[inside], self.labels[inside])
         return share
 
+    @cached_property
+    def path(self) -> ConsensusPath | None:
+        """The groupings along the quorum path, from fine to coarse; None where none was searched.
+
+        There is a path where the quorum was "auto" and groups do not overlap; `save` keeps it. Nothing is searched
+        again; where the path was searched on a sample of the rows, the first look gives all elements their groups.
+        """
+        return self.trace.finished if isinstance(self.trace, PathTrace) else self.trace
+
+    def at(self, quorum: float | None = None, *, n_groups: int | None = None) -> Consensus:
+        """The result at another point of its quorum path, without another search.
+
+        Parameters
+        ----------
+        quorum : float, optional
+            Quorum of the point.
+        n_groups : int, optional
+            Number of groups in place of the quorum; of several points with that number, the one of the best score.
+
+        Returns
+        -------
+        Consensus
+            The same pool and the same path, other groups.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> base = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
+        >>> len(bc.find_consensus(base).at(n_groups=4))
+        4
+        """
+        if self.path is None:
+            raise InputError(
+                "this result has no quorum path to move on: it has one where quorum='auto' without overlap."
+            )
+        return at_point(self, self.path, self.path.at(quorum, n_groups))
+
     @property
     def summary(self) -> str:
         """What was found and what was decided (quorum, sizes, candidates left out), in plain words.
@@ -162,9 +207,22 @@ class Consensus:
             return self.evidence
         from biconsensus.significance._agreement import AgreementEvidence
 
-        found = AgreementEvidence(self.pool).of_groups(self.labels)
-        # the last groups of an overlapping consensus may be the label of no element
-        return np.concatenate([found, np.zeros(len(self) - found.size)])
+        return self._significance_by(AgreementEvidence(self.pool))
+
+    def _significance_by(self, evidence: Evidence) -> FloatArray:
+        """(T,) significance of each group by one kind of evidence; an overlapping group with all its elements."""
+        if not self.settings.get("overlap"):
+            return evidence.of_groups(self.labels) if len(self) else np.zeros(0)
+        found = np.zeros(len(self))
+        by_group = csr_array(self.membership.T)
+        for k in range(len(self)):
+            labels = self.labels.copy()
+            labels[by_group.indices[by_group.indptr[k] : by_group.indptr[k + 1]]] = k
+            # a group may be the label of no element: those that are left, numbered without a gap
+            present, numbered = np.unique(labels, return_inverse=True)
+            none = int(present[0] < 0)
+            found[k] = evidence.of_groups(numbered - none)[np.searchsorted(present, k) - none]
+        return found
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
@@ -224,6 +282,21 @@ class Consensus:
 
         return confidence(self)
 
+    def modes(self) -> Modes:
+        """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> base = [[0] * 20 + [1] * 20] * 3 + [[0, 1] * 20] * 3
+        >>> bc.find_consensus(base).modes().source_modes
+        array([0, 0, 0, 1, 1, 1])
+        """
+        from biconsensus.find import Search
+        from biconsensus.modes._modes import find_modes
+
+        return find_modes(self.pool, Search.of_record(self.asked))
+
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
 
@@ -266,6 +339,30 @@ class Consensus:
 
         write_report(self, path, **options)
 
+    def explore(self, **options: Any) -> Explorer:
+        """Open the explorer: the report with the engine behind it, on this machine only.
+
+        Parameters
+        ----------
+        **options
+            As in `biconsensus.explore.explore`: points `X`, `graph` and `truth` for the report, `session`, `browser`.
+
+        Returns
+        -------
+        Explorer
+            With the link in `url`; `close` stops it. A notebook shows the page inside.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> with bc.find_consensus([[0, 1] * 8] * 4).explore(browser=False) as explorer:
+        ...     explorer.url.startswith("http://127.0.0.1:")
+        True
+        """
+        from biconsensus.explore import explore
+
+        return explore(self, **options)
+
     def __repr__(self) -> str:
         """One line: how many groups, of how many elements."""
         m, n = self.pool.shape
@@ -277,3 +374,30 @@ class Consensus:
         from biconsensus.result._notebook import table_of
 
         return table_of(self)
+
+
+def at_point(consensus: Consensus, path: ConsensusPath, point: PathGroups) -> Consensus:
+    """A consensus with the groups of a point of its path."""
+    n_groups = len(point)
+    inside = np.flatnonzero(point.rows >= 0)
+    members = csr_array(
+        (np.ones(inside.size, bool), (inside, point.rows[inside])), shape=(consensus.members.shape[0], n_groups)
+    )
+    behind = np.argsort(point.columns, kind="stable")
+    bounds = np.searchsorted(point.columns[behind], np.arange(n_groups + 1))
+    settings = {**consensus.settings, "quorum": point.quorum, "chosen_by": "path", "method": "joint"}
+    if point.significance is None:
+        settings.pop("evidence", None)
+    return replace(
+        consensus,
+        members=members,
+        candidates=tuple(behind[start:stop].astype(np.int64) for start, stop in pairwise(bounds)),
+        gains=point.gains,
+        objective=point.objective,
+        settings=settings,
+        extraction={name: value for name, value in consensus.extraction.items() if name in ("path", "silent")},
+        weights=path.weights,
+        evidence=point.significance,
+        placed=None,
+        trace=path,
+    )

@@ -20,6 +20,7 @@ MOST_ROWS = 50
 
 DECIDED_BY = {
     "given": "the quorum was given",
+    "path": "this point of the quorum path was asked for",
     "n_groups": "that many were asked for",
     "pool": "the agreement of the sources alone decided how many",
     "points": "the valleys of density between the points decided how many",
