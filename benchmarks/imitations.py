@@ -1,6 +1,6 @@
-"""Generated data of many kinds with known groups: mixtures, drawn characters, turned objects, shapes in the plane, noise.
+"""Generated data of many kinds with known groups: mixtures, drawn characters, turned objects, shapes in the plane.
 
-They are what the numbers of `significance/_points.py` are chosen on, so that the sets of the benchmark pages decide nothing.
+The levels of `significance/_points.py` are chosen on them, so that the sets of the benchmark pages decide nothing.
 ``python -m benchmarks.tuning.points`` prints the tables.
 """
 
@@ -17,6 +17,7 @@ from sklearn.datasets import load_digits
 
 from biconsensus.protocols import FloatArray, IntArray
 
+Drawing = Callable[[int], FloatArray]
 PIXELS = 32
 """Side of a drawn image before it is made coarse."""
 
@@ -50,7 +51,7 @@ def unequal_mixture(seed: int) -> tuple[FloatArray, IntArray]:
 @cache
 def _glyph(character: str, family: str, style: str) -> FloatArray:
     """(32, 32) filled image of a character."""
-    path = TextPath((0, 0), character, size=100, prop=FontProperties(family=family, weight=style))
+    path = TextPath((0, 0), character, size=100, prop=FontProperties(family=f"DejaVu {family}", weight=style))
     low, high = path.get_extents().min, path.get_extents().max
     scale = 0.62 * PIXELS / max(high - low)
     middle = (low + high) / 2
@@ -80,7 +81,12 @@ def characters(seed: int) -> tuple[FloatArray, IntArray]:
     alphabet = list("0123456789" if seed % 2 == 0 else "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     k = int(rng.integers(8, len(alphabet) + 1))
     chosen = rng.choice(alphabet, k, replace=False)
-    faces = [("DejaVu Sans", "normal"), ("DejaVu Sans", "bold"), ("DejaVu Serif", "normal"), ("DejaVu Sans Mono", "normal")]
+    faces = [
+        ("DejaVu Sans", "normal"),
+        ("DejaVu Sans", "bold"),
+        ("DejaVu Serif", "normal"),
+        ("DejaVu Sans Mono", "normal"),
+    ]
     faces = [faces[i] for i in rng.permutation(4)[: int(rng.integers(1, 4))]]
     n = int(rng.integers(40, 100)) * k
     amount, noise = rng.uniform(0.5, 1.2), rng.uniform(0.02, 0.12)
@@ -186,22 +192,22 @@ def plane_shapes(seed: int) -> tuple[FloatArray, IntArray]:
     return X, np.repeat(np.arange(len(parts)), sizes)
 
 
-def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Callable[[int], FloatArray], float]]:
+def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Drawing, float]]:
     """Functions that draw the points of each group, with the share of each."""
     thick = rng.uniform(0.03, 0.1)
 
-    def ring(radius: float, x: float = 0.0, y: float = 0.0, start: float = 0.0, span: float = 2 * np.pi) -> Callable[[int], FloatArray]:
+    def ring(radius: float, x: float = 0, y: float = 0, start: float = 0, span: float = 2 * np.pi) -> Drawing:
         def draw(n: int) -> FloatArray:
             angle = start + span * rng.random(n)
             return np.c_[x + radius * np.cos(angle), y + radius * np.sin(angle)] + rng.normal(0, thick, (n, 2))
 
         return draw
 
-    def blob(x: float, y: float, sx: float, sy: float, turn: float = 0.0) -> Callable[[int], FloatArray]:
+    def blob(x: float, y: float, sx: float, sy: float, turn: float = 0.0) -> Drawing:
         axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
         return lambda n: rng.normal(size=(n, 2)) * [sx, sy] @ axes + [x, y]
 
-    def box(x: float, y: float, width: float, height: float) -> Callable[[int], FloatArray]:
+    def box(x: float, y: float, width: float, height: float) -> Drawing:
         return lambda n: rng.random((n, 2)) * [width, height] + [x, y]
 
     if kind == "rings":
@@ -216,11 +222,22 @@ def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Callable[[int], F
     if kind == "blobs":
         k = int(rng.integers(4, 16))
         places = [(i % 4, i // 4) for i in range(k)]
-        return [(blob(4.6 * x + rng.normal(0, 0.3), 4.6 * y + rng.normal(0, 0.3), *rng.uniform(0.6, 1.2, 2), rng.uniform(0, 3)), rng.uniform(0.5, 2)) for x, y in places]
+        return [
+            (
+                blob(
+                    4.6 * x + rng.normal(0, 0.3),
+                    4.6 * y + rng.normal(0, 0.3),
+                    *rng.uniform(0.6, 1.2, 2),
+                    rng.uniform(0, 3),
+                ),
+                rng.uniform(0.5, 2),
+            )
+            for x, y in places
+        ]
     if kind == "spirals":
         k, turns = int(rng.integers(2, 4)), 1.5
 
-        def spiral(phase: float) -> Callable[[int], FloatArray]:
+        def spiral(phase: float) -> Drawing:
             def draw(n: int) -> FloatArray:
                 t = np.sqrt(rng.random(n)) * turns * 2 * np.pi + 0.8
                 return np.c_[t * np.cos(t + phase), t * np.sin(t + phase)] / 3 + rng.normal(0, thick, (n, 2))
@@ -229,7 +246,12 @@ def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Callable[[int], F
 
         return [(spiral(2 * np.pi * j / k), 1.0) for j in range(k)]
     if kind == "mixed":
-        return [(ring(2.0), 1.5), (blob(0, 0, 0.4, 0.4), 0.6), (blob(5, 0, 0.8, 0.5), 1.0), (box(3.5, 2.5, 3, 0.5), 0.8)]
+        return [
+            (ring(2.0), 1.5),
+            (blob(0, 0, 0.4, 0.4), 0.6),
+            (blob(5, 0, 0.8, 0.5), 1.0),
+            (box(3.5, 2.5, 3, 0.5), 0.8),
+        ]
     if kind == "grid":
         side = int(rng.integers(2, 4))
         gap = rng.uniform(1.2, 1.6)
@@ -238,7 +260,7 @@ def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Callable[[int], F
         return [(blob(0, 0, 0.35, 0.35), 1.0), (ring(2.0, start=0.3, span=5.0), 1.2)]
     if kind == "waves":
 
-        def wave(level: float) -> Callable[[int], FloatArray]:
+        def wave(level: float) -> Drawing:
             def draw(n: int) -> FloatArray:
                 x = rng.uniform(0, 4, n)
                 return np.c_[x, np.sin(2 * x) + level] + rng.normal(0, 0.1, (n, 2))
@@ -246,7 +268,12 @@ def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Callable[[int], F
             return draw
 
         return [(wave(0.9 * j), 1.0) for j in range(int(rng.integers(2, 5)))]
-    return [(blob(0, 0, 1.0, 1.0), 1.0), (blob(4.5, 0, 0.3, 0.3), 0.4), (blob(1, 4.5, 0.5, 1.0), 0.25), (blob(-5, 1, 1.3, 0.6, 0.5), 1.0)]
+    return [
+        (blob(0, 0, 1.0, 1.0), 1.0),
+        (blob(4.5, 0, 0.3, 0.3), 0.4),
+        (blob(1, 4.5, 0.5, 1.0), 0.25),
+        (blob(-5, 1, 1.3, 0.6, 0.5), 1.0),
+    ]
 
 
 KINDS: dict[str, Callable[[int], tuple[FloatArray, IntArray]]] = {

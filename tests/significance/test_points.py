@@ -118,3 +118,24 @@ def test_large_data_is_judged_by_landmarks(monkeypatch):
     evidence = PointEvidence(X)
     assert evidence.of_grouping(truth) > 0
     assert (evidence.of_groups(truth) < -2).all()
+
+
+def test_what_a_border_gains_depends_on_its_two_groups_and_not_on_all_points():
+    X, truth = blobs(2, 8, each=150, apart=3.0)
+    gains = []
+    for others in (100, 1000):
+        far = np.random.default_rng(5).normal(60.0, 1.0, (others, 8))
+        evidence = PointEvidence(np.concatenate([X, far]))
+        two = np.concatenate([truth, np.full(others, 2)])
+        gains.append(evidence.of_grouping(two) - evidence.of_grouping(np.where(two == 1, 0, two)))
+    assert gains[0] == pytest.approx(gains[1], abs=0.6)
+
+
+def test_a_shallow_valley_counts_where_many_sources_draw_it_and_nothing_deeper_is_there():
+    evidence = PointEvidence(blobs(2, 2)[0])
+    weaker = evidence.weaker()
+    assert weaker is not None
+    assert weaker.level == pytest.approx(_points.WEAK_LEVEL * evidence.level)
+    assert (evidence.fewest_backers, weaker.fewest_backers) == (_points.FEWEST_BACKERS, _points.WEAK_BACKERS)
+    assert PointEvidence(blobs(2, 8)[0]).weaker() is None
+    assert PointEvidence(np.ones((20, 2))).weaker() is None

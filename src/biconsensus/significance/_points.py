@@ -9,6 +9,7 @@ is looked for in that one dimension. The page on meaning has the pictures, the c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -65,6 +66,14 @@ NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_BACKERS = 2.0
 """Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
+SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
+"""Power of the agreement of a source in the backing: who draws a valley in the plane draws it at nearly the same place,
+in many dimensions nobody does (benchmarks/tuning/points.py)."""
+POWER_IN_DENSITY, POWER_ON_DIRECTION = 0.5, 2.0
+"""Power of the backing in the score (the same script)."""
+WEAK_LEVEL, WEAK_BACKERS = 0.7, 4.0
+"""Where nothing reaches the level: the share of it that is enough if so many sources say the same. Single clouds in the
+plane had no such grouping (the same script)."""
 
 
 class PointEvidence:
@@ -90,19 +99,17 @@ class PointEvidence:
     """
 
     kind = "points"
-    fewest_backers = FEWEST_BACKERS
-
-    @property
-    def sharpness(self) -> float:
-        """Power of the agreement of a source: who draws a valley in the plane draws it at nearly the same place."""
-        return 4.0 if self._all.shape[1] <= VISIBLE else 1.0
 
     def __init__(self, X: FloatArray, random_state: int = 0) -> None:
         points = np.asarray(X, dtype=np.float64)
         rng = np.random.default_rng(random_state)
         m = len(points)
+        visible = points.shape[1] <= VISIBLE
         self._all = points
-        most = LANDMARKS if points.shape[1] <= VISIBLE else LANDMARKS_ON_DIRECTION
+        self.fewest_backers = FEWEST_BACKERS
+        self.sharpness = SHARPNESS_IN_DENSITY if visible else SHARPNESS_ON_DIRECTION
+        self.backing_power = POWER_IN_DENSITY if visible else POWER_ON_DIRECTION
+        most = LANDMARKS if visible else LANDMARKS_ON_DIRECTION
         self._drawn = np.sort(rng.choice(m, most, replace=False)) if m > most else np.arange(m)
         self._points = points[self._drawn]
         n_neighbours = min(DIMENSION_NEIGHBOURS, len(self._points) - 1)
@@ -116,7 +123,7 @@ class PointEvidence:
         self.dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
         self._borders: _Borders = (
             _DensityValleys(self._distances, self._neighbours, self.dimension)
-            if points.shape[1] <= VISIBLE
+            if visible
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )
 
@@ -129,6 +136,20 @@ class PointEvidence:
     def toll(self) -> float:
         """Evidence that any grouping must have beyond its borders."""
         return self._borders.toll if self._speaks else 0.0
+
+    def weaker(self) -> PointEvidence | None:
+        """The same with a lower level that asks for more backers, where valleys of density are looked for.
+
+        What to say where no valley is as deep as chance never makes it, but many sources draw the same border along a
+        shallow one? Single clouds have such valleys or such agreement, not both. On directions they can have both, so
+        there is none.
+        """
+        if not self._speaks or not isinstance(self._borders, _DensityValleys):
+            return None
+        found, found._borders = copy(self), copy(self._borders)
+        found._borders.level *= WEAK_LEVEL
+        found.fewest_backers = WEAK_BACKERS
+        return found
 
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
@@ -324,7 +345,7 @@ class _ProjectedValleys:
         gains = np.where(smaller < SMALLEST, np.minimum(gains, 0.0), gains)
         forest, borders = _Forest(n_groups), []
         middle, error = NULL_ON_DIRECTION
-        for t in np.argsort(gains, kind="stable"):
+        for t in np.lexsort((depths, gains)):  # beyond the cap gains are the same
             g, h = (int(group) for group in pairs[t])
             if forest.root(g) != forest.root(h):
                 forest.join(forest.root(g), forest.root(h))
