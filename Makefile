@@ -2,6 +2,7 @@
 #   make demo       one small consensus for each front, tables and an HTML report in demo-output/
 #   make test       all tests           make check      style, types, doctests, links of the docs
 #   make bench      benchmarks          make reproduce  every figure and table of the paper
+#   make evidence   every figure of the pages, where the code has changed since (ONLY=name, LIST=1 says how long)
 #   make docs       the site            make fuzz, make mutate, make test-matrix, make audit   long tests
 # ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n changes the number of test workers.
 # STRICT=1: bench and reproduce fail where data cannot be fetched; without it they name what is missing and go on.
@@ -16,10 +17,10 @@ BENCH  ?=
 STRICT ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce docs fuzz mutate test-matrix audit clean
+.PHONY: help setup demo test check format bench reproduce evidence docs fuzz mutate test-matrix audit clean
 
 help:
-	@sed -n '2,7s/^# *//p' Makefile
+	@sed -n '2,8s/^# *//p' Makefile
 
 setup: $(READY)
 
@@ -51,6 +52,9 @@ bench: $(READY)
 
 reproduce: $(READY)
 	$(BIN)/python -m experiments.reproduce $(if $(STRICT),--strict) --only "$(ONLY)"
+
+evidence: $(READY)
+	$(BIN)/python -m scripts.evidence $(if $(LIST),--list) $(if $(AGAIN),--again) $(ONLY)
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -8,6 +8,9 @@ the file and the place in it, where keys are joined by dots; only a unit may sta
 
     a mean ARI of .78<!--= meaning-points ours.mean --> and 20 of 45<!--= meaning-points n_sets --> sets
 
+A score (written without the nought: .78) or a time that has no mark is wrong, too, unless its section of the page says
+"Recorded on DATE at commit COMMIT", so that a reader knows how old it is: what was tried once is not measured again.
+
 Files are looked for in ``docs/benchmarks`` and ``docs/reproduction``, keys first in ``summary``, then in ``values``. A
 number must be the value rounded to the digits that are shown, a text must be the same.
 """
@@ -23,11 +26,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import PUBLISHED, module, rendered
-from scripts.check_links import ROOT, pages
+from benchmarks.results import PUBLISHED, module, page_path, rendered
+from experiments import reproduce
+from scripts.check_links import CODE, ROOT, pages
 
-FOLDERS = (PUBLISHED, ROOT / "docs" / "reproduction")
+REPRODUCTION = ROOT / "docs" / "reproduction"
+FOLDERS = (PUBLISHED, REPRODUCTION / "parts")
 MARK = re.compile(r"<!--=\s*(\S+)\s+(.+?)\s*-->")
+SCORE = re.compile(r"(?<![\w.,/=\-])\.\d+\b|\b\d[\d.,]*\s(?:s|seconds?|minutes?|hours?)\b|\b\d+\.\d+%")
+MARKED = re.compile(r"[-−]?[\d,]*\.?\d+[^\d<>\n]{0,16}" + MARK.pattern)
+RECORDED = re.compile(r"[Rr]ecorded on \d{4}-\d\d-\d\d at commit [0-9a-f]{7,}")
 NUMBER = re.compile(r"([-−]?[\d,]*\.?\d+)([^\d<>\n]{0,16})$")
 
 
@@ -36,7 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="mend the pages instead of complaining")
     options = parser.parse_args(arguments)
-    wrong, n_figures = [], 0
+    files = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted(PUBLISHED.glob("*.json"))}
+    made = {
+        page_path(path, document.get("page", "")): path for path, document in files.items() if "measured" in document
+    }
+    wrong, notes, n_figures = [], [], 0
     for page in pages():
         text = page.read_text(encoding="utf-8")
         n_figures += len(MARK.findall(text))
@@ -44,10 +56,14 @@ def main(arguments: list[str] | None = None) -> int:
         if options.write and mended != text:
             page.write_text(mended, encoding="utf-8")
             messages = checked(mended)[1]
+        if page not in made and page.parent not in (PUBLISHED, REPRODUCTION) and page.name != "CHANGELOG.md":
+            notes += [f"note: {page.relative_to(ROOT)}: {message}" for message in unexplained(text)]
         wrong += [f"{page.relative_to(ROOT)}: {message}" for message in messages]
-    made = [path for path in sorted(PUBLISHED.glob("*.json")) if "measured" in json.loads(path.read_text())]
-    for path in made:
-        wrong += differing_page(path, options.write)
+    for page, path in made.items():
+        wrong += differing_page(page, path, options.write)
+    for front in reproduce.FRONTS:
+        wrong += differing_reproduction(front, options.write)
+    print("\n".join(notes))
     print("\n".join(wrong) or f"figures: {n_figures} in the text and {len(made)} pages are what their files say")
     if wrong and not options.write:
         print("To mend them: python -m scripts.check_figures --write", file=sys.stderr)
@@ -70,6 +86,16 @@ def checked(text: str) -> tuple[str, list[str]]:
         pieces += [before, mark.group()]
         last = mark.end()
     return "".join([*pieces, text[last:]]), messages
+
+
+def unexplained(text: str) -> Iterator[str]:
+    """Messages for scores and times of a page that neither have a mark nor stand in a section that is dated."""
+    text = MARKED.sub("", CODE.sub(lambda code: "\n" * code.group().count("\n"), text))
+    for section in re.split(r"^(?=#)", text, flags=re.MULTILINE):
+        found = SCORE.findall(section)
+        if found and not RECORDED.search(section):
+            title = section.split("\n", 1)[0].strip("# ") or "the beginning"
+            yield f"{', '.join(found[:4])} in {title!r}: nothing says where this comes from (scripts/check_figures.py)"
 
 
 def with_figure(before: str, value: object) -> str:
@@ -120,7 +146,7 @@ def places(inside: Any, keys: list[str]) -> Iterator[object]:
                 yield from places(inside[".".join(keys[:n])], keys[n:])
 
 
-def differing_page(path: Path, write: bool) -> Iterator[str]:
+def differing_page(page: Path, path: Path, write: bool) -> Iterator[str]:
     """A message where a page, or the summary in the file, is not what the benchmark makes of the values."""
     document = json.loads(path.read_text(encoding="utf-8"))
     benchmark = importlib.import_module(f"benchmarks.{module(path.stem)}")
@@ -128,11 +154,19 @@ def differing_page(path: Path, write: bool) -> Iterator[str]:
     if summary is not None and json.loads(json.dumps(summary(document["values"]))) != document["summary"]:
         yield f"{path.relative_to(ROOT)}: its summary is not that of its values"
     text = rendered(path.stem, document, benchmark.page)
-    page = path.with_suffix(".md")
     if write:
         page.write_text(text, encoding="utf-8")
     if not page.exists() or page.read_text(encoding="utf-8") != text:
         yield f"{page.relative_to(ROOT)} is not what benchmarks/{module(path.stem)}.py makes of {path.name}"
+
+
+def differing_reproduction(front: str, write: bool) -> Iterator[str]:
+    """A message where a page of the reproduction is not made of the files of its parts."""
+    page = REPRODUCTION / f"{front}.md"
+    if write:
+        reproduce.write_page(front, REPRODUCTION)
+    if page.exists() and page.read_text(encoding="utf-8") != reproduce.page(front, REPRODUCTION):
+        yield f"{page.relative_to(ROOT)} is not made of the files in {REPRODUCTION.name}/parts"
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from biconsensus.find import Search, solve, trace, trace_again
+from biconsensus.find import Search, solve, trace
 from tests.helpers.strategies import (
     dense_gain,
     dense_parts,
@@ -338,21 +338,12 @@ def test_a_kept_result_is_cut_as_its_pool_would_be(tmp_path):
     pool = bc.Pool.from_labels(coarse_and_fine(1))
     search = Search(min_elements=4, min_candidates=3, weights="size", together=[[0, 1, 70], [2, 119]])
     solve(pool, search).save(tmp_path / "kept.bic")
-    again = trace_again(bc.Consensus.load(tmp_path / "kept.bic"))
+    kept = bc.Consensus.load(tmp_path / "kept.bic")
     for quorum in (0.8, 0.3, 0.04):
+        again = solve(kept.pool, replace(Search.of_record(kept.asked), quorum=quorum, method="path"))
         wanted = trace(pool, search).at(quorum)
-        assert np.array_equal(again.at(quorum).labels, wanted.labels)
+        assert np.array_equal(again.labels, wanted.labels)
         assert len(set(wanted.labels[[0, 1, 70]])) == 1
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [({"weights": [1.0] * 12}, "given as numbers"), ({"overlap": True, "quorum": 0.5}, "overlapping groups")],
-)
-def test_a_result_whose_path_cannot_be_traced_again_says_why(settings, message):
-    result = bc.find_consensus(coarse_and_fine(), **settings)
-    with pytest.raises(bc.errors.InputError, match=message):
-        trace_again(result)
 
 
 def test_progress_is_told_and_can_end_the_search():

@@ -47,8 +47,6 @@ DISJOINT = ("joint", "path")
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
 HALF = Fraction(1, 2)
-GIVEN_WEIGHTS = "given as numbers"
-"""What the record says of weights that have no name."""
 MOST_ELEMENTS, MOST_SOURCES = 7, 4
 """Minimum sizes that are not exceeded by default: the paper's (its tau_R = 6 and tau_C = 3, exclusive)."""
 SMALL_SHARE = 0.1
@@ -218,13 +216,7 @@ class Search:
             "stop": self.stop,
             "solver": self.solver if isinstance(self.solver, str) else type(self.solver).__name__,
             "n_groups": self.n_groups,
-            **_said_weights(self.weights),
         }
-
-
-def _said_weights(weights: Any) -> dict[str, str]:
-    """The weight rule for the record: its name where it has one."""
-    return {} if weights is None else {"weights": weights if isinstance(weights, str) else GIVEN_WEIGHTS}
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -577,54 +569,6 @@ class Traced:
         return replace(self, asked=replace(self.asked, settings=settings)).answer()
 
 
-def trace_again(result: Consensus, *, progress: Progress = silent) -> Traced:
-    """The quorum path of a result that was found or kept before, to cut it elsewhere.
-
-    Parameters
-    ----------
-    result : Consensus
-        Its pool, its sizes, and what was kept together are used again. What the data beyond the pool said is not part
-        of a result, so the groups of another cut are judged by the agreement of the sources.
-    progress : callable
-        As in `find_consensus`.
-
-    Returns
-    -------
-    Traced
-
-    Examples
-    --------
-    >>> import biconsensus as bc
-    >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
-    >>> c = bc.find_consensus(base, min_elements=4)
-    >>> len(c), len(trace_again(c).with_n_groups(4))
-    (2, 4)
-    """
-    kept = result.settings
-    if kept.get("weights") == GIVEN_WEIGHTS:
-        raise InputError(
-            "the weights of this result were given as numbers, which it does not keep; search again with them."
-        )
-    if kept.get("chosen_by") == "models":
-        raise InputError("the groups of this result are fitted models, which are not on a path; fit again.")
-    if kept.get("overlap"):
-        raise InputError("this result has overlapping groups, which are not on the path; search again with a quorum.")
-    names = ("min_elements", "min_candidates", "unassigned", "weights")
-    given = {name: kept[name] for name in names if kept.get(name) is not None}
-    return trace(result.pool, Search(**given, together=_kept_together(result)), progress=progress)
-
-
-def _kept_together(result: Consensus) -> list[list[int]] | None:
-    """Elements that shared a row in the search though the pool tells them apart."""
-    if result.row_of.shape != result.pool.inverse.shape or np.array_equal(result.row_of, result.pool.inverse):
-        return None
-    order = np.lexsort((result.pool.inverse, result.row_of))
-    rows, own = result.row_of[order], result.pool.inverse[order]
-    first = np.flatnonzero((np.diff(rows, prepend=-1) != 0) | (np.diff(own, prepend=-1) != 0))
-    groups = np.split(order[first], np.flatnonzero(np.diff(rows[first])) + 1)
-    return [group.tolist() for group in groups if group.size > 1] or None
-
-
 def _choice_on_path(
     path: QuorumPath, joined: Pool, settings: Search, evidence: Evidence | None, progress: Progress
 ) -> Answer:
@@ -638,9 +582,9 @@ def _choice_on_path(
     plain = path.scorer.plain
     # candidates without a row among those that are searched need no look
     voting = np.where(path.problem.sizes > 0, plain, 0.0)
-    blocks = _blocks_at(replace(path.problem, weights=voting), searched, HALF, progress)
+    blocks = _blocks_at(path.problem.with_weights(voting), searched, HALF, progress)
     method = "joint" if settings.method == "joint" else "greedy"
-    majority = make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain)
+    majority = path.confirm(make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain))
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)

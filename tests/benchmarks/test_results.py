@@ -34,7 +34,7 @@ def test_a_stopped_run_goes_on_and_other_code_begins_again(
     again = opened()
     assert again.values == {"a": 1}
     assert len(again.measured) == 1
-    monkeypatch.setattr(results, "code_digest", lambda name: "other")
+    monkeypatch.setattr(results, "code_digest", lambda script: "other")
     assert opened().values == {}
     assert "the code has changed" in capsys.readouterr().err
     monkeypatch.setenv("BENCH", "resume")
@@ -63,6 +63,6 @@ def test_the_digest_follows_imports_and_ignores_prose(tmp_path: Path, monkeypatc
     for text in ("x = 1\n", '"""Words."""\nx = 1  # more\n', "x = 2\n"):
         helper.write_text(text)
         results.code_digest.cache_clear()
-        digests.append(results.code_digest("bench"))
+        digests.append(results.code_digest(script))
     results.code_digest.cache_clear()
     assert digests[0] == digests[1] != digests[2]

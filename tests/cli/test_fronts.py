@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from biconsensus.cli import run
 from biconsensus.pool.io import write_table
 
 
@@ -216,3 +217,23 @@ def test_verbose_says_what_is_done_and_leaves_the_answer_alone(
     assert "quorum 0.5" not in plain.stderr
     done = here("cluster", points_csv, "--truth", "kind", "-v")
     assert "base result" in done.stderr
+
+
+def test_groupings_that_say_nearly_the_same_are_told_and_can_share_one_vote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Row 92 of the faults, on the command line."""
+    rng = np.random.default_rng(0)
+    copied, truth = rng.integers(4, size=60), np.repeat([0, 1, 2], 20)
+    others = [np.where(rng.random(60) < 0.1, rng.integers(3, size=60), truth) for _ in range(3)]
+    path = tmp_path / "labels.csv"
+    head = ",".join(f"run{k}" for k in range(9))
+    np.savetxt(path, np.column_stack([copied] * 6 + others), fmt="%d", delimiter=",", header=head, comments="")
+    found = {}
+    for words in ((), ("--weights", "shared")):
+        assert run(["merge", str(path), "--json", *words]) == 0
+        found[words] = json.loads(capsys.readouterr().out)
+    assert "6 of 9 groupings say nearly the same (run0, run1, run2, ...)" in found[()]["notes"][0]
+    assert found[()]["groups"] == 4
+    assert found[("--weights", "shared")]["notes"] == []
+    assert found[("--weights", "shared")]["groups"] == 3

@@ -61,6 +61,7 @@ def merge(
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
     overlap: opt.Overlap = False,
+    weights: opt.Weights = None,
     weight: opt.Weight = None,
     together: opt.Together = None,
     solver: opt.Solver = "auto",
@@ -87,7 +88,7 @@ def merge(
     from biconsensus.cli._fronts import run_merge
 
     output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
-    more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
+    more = {"overlap": overlap, "weights": weights, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 

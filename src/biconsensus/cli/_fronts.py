@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.cli._tables import called, elements_of, label_pool, point_table, weighed_pool
+from biconsensus.cli._tables import called, elements_of, label_pool, point_table, redundancy_notes, weighed_pool
 from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
 
 
@@ -28,6 +28,8 @@ def run_merge(
     with output.working(f"reading {called(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
         pool = weighed_pool(pool, weights or [])
+        if settings.get("weights") is None:
+            output.notes += redundancy_notes(pool)
     if together:
         settings = settings | {"together": [elements_of(pool, one) for one in together]}
     what = f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"
@@ -162,20 +164,28 @@ def parameters(params: Any) -> list[str]:
 
 
 def run_inspect(output: Output, path: Path, cut: dict[str, Any]) -> None:
-    """Show a result from a file, or another cut through the path of its pool."""
+    """Show a result from a file, or what its pool gives at another quorum or for another number of groups."""
+    from dataclasses import replace
+
     from biconsensus import Consensus, Search
+    from biconsensus.errors import InputError
+    from biconsensus.find import solve
 
     asked = Search(**cut).checked()
     consensus = Consensus.load(path)
     if cut:
-        from biconsensus.find import trace_again
-
-        with output.working(f"tracing the path of {consensus.pool.shape[0]:,} elements", bar=True) as tell:
-            traced = trace_again(consensus, progress=tell)
-            if asked.n_groups is not None:
-                consensus = traced.with_n_groups(asked.n_groups)
-            else:
-                consensus = traced.answer() if isinstance(asked.quorum, str) else traced.at(asked.quorum or 0.5)
+        if consensus.settings.get("chosen_by") == "models":
+            raise InputError("the groups of this result are fitted models, which are not on a path; fit again.")
+        method = "path" if asked.quorum != "auto" else "auto"
+        search = replace(
+            Search.of_record(consensus.asked),
+            quorum=asked.quorum,
+            n_groups=asked.n_groups,
+            method=method,
+            overlap=False,
+        )
+        with output.working(f"searching the path of {consensus.pool.shape[0]:,} elements", bar=True) as tell:
+            consensus = solve(consensus.pool, search, progress=tell)
     output.finish(consensus, page={"title": f"Consensus kept in {called(path)}"})
 
 

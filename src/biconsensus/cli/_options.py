@@ -134,6 +134,16 @@ Weight = Annotated[
     list[str] | None,
     typer.Option("--weight", metavar="NAME=X", help="Weight of one grouping; may be repeated.", rich_help_panel=GROUPS),
 ]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="RULE",
+        help="How groupings are weighed: 'uniform', 'size', 'agreement', or 'shared', which gives one vote in all to"
+        " groupings that say nearly the same.",
+        rich_help_panel=GROUPS,
+    ),
+]
 Together = Annotated[
     list[str] | None,
     typer.Option(

@@ -51,6 +51,22 @@ def weighed_pool(pool: Any, weights: list[str]) -> Any:
     return replace(pool, weights=pool.weights * factors[pool.source_of]) if weights else pool
 
 
+def redundancy_notes(pool: Any) -> list[str]:
+    """One sentence for each set of groupings that say nearly the same and so outvote others."""
+    from biconsensus.pool._agreement import redundant_sources
+
+    found = []
+    for own in redundant_sources(pool):
+        # two that agree are what a consensus is about
+        if own.size > 2 and own.size < len(pool.sources):
+            names = ", ".join(str(pool.sources[k].name) for k in own[:3])
+            found.append(
+                f"{own.size} of {len(pool.sources)} groupings say nearly the same ({names}, ...): they have {own.size}"
+                " votes. --weights shared gives them one vote in all."
+            )
+    return found
+
+
 def elements_of(pool: Any, text: str) -> list[int]:
     """Numbers of the elements whose ids are listed, divided by commas."""
     from biconsensus.errors import InputError

@@ -96,24 +96,31 @@ class PathScorer:
     """The pool, candidates weighted by certainty, trivial ones by zero."""
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
-    whole: PreferenceMatrix | None = None
-    """All rows, where the pool here has some of them only."""
+    overlaps: Overlaps
+    """What all rows say of the columns, ..."""
+    columns: IntArray | None = None
+    """(q,) and which column there each column here is; None where they are the same."""
 
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> PathScorer:
         """Scorer for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
-        certainty = Overlaps.of(replace(problem, weights=used)).certainty()
-        return cls(replace(problem, weights=exact_sums(used * certainty)), used)
+        overlaps = Overlaps.of(problem)
+        return cls(problem.with_weights(exact_sums(used * overlaps.certainty())), used, overlaps)
 
-    def on(self, part: PreferenceMatrix) -> PathScorer:
-        """The same weights of the columns, for some of the rows."""
-        return replace(self, problem=replace(part, weights=self.problem.weights), whole=self.problem)
+    def on(self, part: PreferenceMatrix, columns: IntArray) -> PathScorer:
+        """The same weights for some of the rows, whose columns are the given columns here."""
+        return replace(
+            self,
+            problem=part.with_weights(self.problem.weights[columns]),
+            plain=self.plain[columns],
+            columns=columns,
+        )
 
     def normalised(self) -> PreferenceMatrix:
         """The pool with the weights that serve a given number of groups (benchmarks/tuning/given_number.py)."""
-        whole = replace(self.problem if self.whole is None else self.whole, weights=self.plain)
-        return replace(self.problem, weights=self.plain * Overlaps.of(whole).normalised_certainty())
+        certainty = self.overlaps.normalised_certainty()
+        return self.problem.with_weights(self.plain * (certainty if self.columns is None else certainty[self.columns]))
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from biconsensus.explore._handle import Explorer
+    from biconsensus.growing import Convergence
     from biconsensus.modes import Modes
+    from biconsensus.questions import Question
     from biconsensus.quorum._confidence import Confidence
 
 
@@ -37,6 +39,14 @@ class Bicluster:
     candidates: IntArray
     """Indices into the candidates of the pool."""
     gain: float
+
+
+class Answered(NamedTuple):
+    """What a person said of two elements."""
+
+    i: int
+    j: int
+    together: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +89,12 @@ class Consensus:
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
     trace: PathTrace | ConsensusPath | None = None
     """The quorum path that it was chosen from, where one was searched; `path` has its groups."""
+    answers: tuple[Answered, ...] = ()
+    """What a person said of pairs of elements; see `answer`."""
+    unanswered: Consensus | None = None
+    """The consensus before any answer, where there are some."""
+    named: tuple[int, ...] | None = None
+    """Names of the groups, where they were found in a pool that grew; see `group_names`."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -112,8 +128,8 @@ class Consensus:
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
-            labels[left] = nearest[self.pool.inverse[left]]
+            rows, which = np.unique(self.pool.inverse[left], return_inverse=True)
+            labels[left] = shares.largest_in_rows(shares.held_weight(self.pool.rows[rows], self.behind))[which]
         if self.placed is not None:
             labels = np.where(labels < 0, self.placed, labels)
         return labels
@@ -281,6 +297,155 @@ class Consensus:
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)
+
+    @property
+    def group_names(self) -> tuple[int, ...]:
+        """(T,) names that groups keep when the pool grows: at first their numbers; a new group gets a new name.
+
+        Labels count groups from 0 by their gains, and the order of gains may change with every source.
+        """
+        return tuple(range(len(self))) if self.named is None else self.named
+
+    def update(self, more: Any) -> Consensus:
+        """The consensus after more sources (runs, annotators) were added for the same elements.
+
+        Parameters
+        ----------
+        more : Pool, or anything that `Pool.from_labels` takes
+            The new sources.
+
+        Returns
+        -------
+        Consensus
+            What `find_consensus` with the same settings finds in the grown pool; answers of a person are kept, and
+            `group_names` says which groups are those that were there before.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.update([[0] * 4 + [1] * 4]).pool.shape
+        (8, 8)
+        """
+        from biconsensus.growing._growing import update
+
+        return update(self, more)
+
+    def extend(self, labels: Any, *, ids: Any = None, missing: int | None = None) -> Consensus:
+        """The consensus after more elements were labelled by the same sources.
+
+        Parameters
+        ----------
+        labels : (k, c) label table
+            One label of each source of the pool for each new element, in any form that `Pool.from_labels` takes.
+        ids : (k,) array, optional
+            Identifiers of the new elements, where the others have some.
+        missing : int, optional
+            Code that means "not seen" in integer tables.
+
+        Returns
+        -------
+        Consensus
+            What `find_consensus` with the same settings finds for all elements, new ones last. `predict` is quicker,
+            and leaves the groups as they are.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.extend([[0, 1], [0, 1], [0, 1]]).labels
+        array([0, 0, 0, 0, 1, 1, 1, 1, 0, 1])
+        """
+        from biconsensus.growing._growing import extend
+
+        return extend(self, labels, ids, missing)
+
+    @cached_property
+    def converged(self) -> Convergence:
+        """Whether more runs would change the answer: true where they would not, with the curve behind it.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> print(bc.find_consensus([[0] * 8 + [1] * 8] * 8).converged.summary)
+        The answers of quarters of the 8 sources agree with that of all of them with an ARI of 1.000: more runs would
+        change little.
+        """
+        from biconsensus.growing._convergence import convergence
+
+        return convergence(self)
+
+    def next_question(self, skip: Iterable[Sequence[int]] = ()) -> Question | None:
+        """The pair of elements whose answer by a person would settle most, with what is known about both.
+
+        Parameters
+        ----------
+        skip : iterable of pairs of int
+            Pairs that the person could not answer.
+
+        Returns
+        -------
+        Question or None
+            None where nothing is left that is worth asking.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> print(c.next_question())
+        Do 0 and 4 belong together? 60% of the sources say so; it is about 4 and 4 elements like them.
+        """
+        from biconsensus.questions._questions import next_question
+
+        return next_question(self, skip)
+
+    def answer(self, i: int, j: int, together: bool) -> Consensus:
+        """The consensus that follows when a person says whether two elements belong together.
+
+        Parameters
+        ----------
+        i, j : int
+            The elements, such as those of `next_question`.
+        together : bool
+            Whether they belong to one group.
+
+        Returns
+        -------
+        Consensus
+            Every answer holds in its labels, and others change where the answers speak for coarser or finer groups.
+            The order of answers does not matter.
+
+        Raises
+        ------
+        InputError
+            Where the answer contradicts others, also by way of them; the message names the pairs.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> c.answer(0, 4, together=False).answer(8, 12, together=False).labels
+        array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 3, 3, 3, 3])
+        """
+        from biconsensus.questions._questions import answer
+
+        return answer(self, i, j, together)
+
+    def withdraw(self, i: int, j: int) -> Consensus:
+        """The consensus without what was said of two elements.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.answer(0, 4, together=True).withdraw(0, 4) is c
+        True
+        """
+        from biconsensus.questions._questions import withdraw
+
+        return withdraw(self, i, j)
 
     def modes(self) -> Modes:
         """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.

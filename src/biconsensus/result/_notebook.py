@@ -19,6 +19,7 @@ MOST_ROWS = 50
 
 
 DECIDED_BY = {
+    "answers": "answers of a person decided how many",
     "given": "the quorum was given",
     "path": "this point of the quorum path was asked for",
     "n_groups": "that many were asked for",

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -21,8 +22,9 @@ from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._arrays import check_archive
 from biconsensus.pool.io._writing import atomic_path
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Answered, Consensus
 from biconsensus.result._path import ConsensusPath, PathGroups
+from biconsensus.result._regrouped import regrouped
 
 FORMAT = "biconsensus"
 VERSION = 1
@@ -65,6 +67,8 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays["evidence"] = result.evidence
     if result.placed is not None:
         arrays["placed"] = result.placed
+    if result.unanswered is not None:
+        arrays["unanswered"] = result.unanswered.labels
     if result.path is not None:
         arrays |= _pack_path(result.path)
     if pool.unseen is not None and pool.view_of is not None:
@@ -76,6 +80,9 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "settings": result.settings,
         "extraction": result.extraction,
         "asked": result.asked,
+        "answers": [list(answer) for answer in result.answers],
+        "named": result.named,
+        "chosen_before": None if result.unanswered is None else result.unanswered.settings.get("chosen_by"),
         "names": pool.names,
         "left_out": pool.left_out,
         "sources": [[s.name, _plain(s.params), _plain(s.seed)] for s in pool.sources],
@@ -277,7 +284,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
     )
     _check_sizes(pool, members, arrays)
     counts = arrays["candidate_counts"]
-    return Consensus(
+    found = Consensus(
         pool=pool,
         row_of=arrays["row_of"],
         members=members,
@@ -291,7 +298,15 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         evidence=arrays.get("evidence"),
         placed=arrays.get("placed"),
         trace=_unpack_path(arrays, members.shape[0], pool.shape[1]),
+        named=None if meta.get("named") is None else tuple(int(name) for name in meta["named"]),
+        answers=tuple(Answered(int(i), int(j), bool(together)) for i, j, together in meta.get("answers", ())),
     )
+    if not found.answers:
+        return found
+    before = arrays["unanswered"]
+    _check_indices("unanswered", before + 1, pool.shape[0], pool.shape[0] + 1)
+    kept = replace(found, answers=())
+    return replace(found, unanswered=regrouped(kept, before.astype(np.int64), str(meta["chosen_before"])))
 
 
 def _unpack_sparse(name: str, arrays: dict[str, NDArray[Any]]) -> csr_array:
