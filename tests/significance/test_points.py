@@ -120,15 +120,17 @@ def test_large_data_is_judged_by_landmarks(monkeypatch):
     assert (evidence.of_groups(truth) < -2).all()
 
 
-def test_what_a_border_gains_depends_on_its_two_groups_and_not_on_all_points():
+def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
     X, truth = blobs(2, 8, each=150, apart=3.0)
-    gains = []
+    levels = []
     for others in (100, 1000):
         far = np.random.default_rng(5).normal(60.0, 1.0, (others, 8))
-        evidence = PointEvidence(np.concatenate([X, far]))
-        two = np.concatenate([truth, np.full(others, 2)])
-        gains.append(evidence.of_grouping(two) - evidence.of_grouping(np.where(two == 1, 0, two)))
-    assert gains[0] == pytest.approx(gains[1], abs=0.6)
+        borders = PointEvidence(np.concatenate([X, far]))._borders
+        (view,) = borders.of(np.concatenate([truth, np.full(others, 2)]), 3)
+        of_pair = np.flatnonzero((np.sort(view.sides, axis=1) == [0, 1]).all(axis=1))[0]
+        middle, error = _points.NULL_ON_DIRECTION
+        levels.append(view.scores[of_pair] * error + middle - view.gains[of_pair])
+    assert levels == pytest.approx([np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
 
 
 def test_a_shallow_valley_counts_where_many_sources_draw_it_and_nothing_deeper_is_there():

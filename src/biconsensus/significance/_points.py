@@ -54,11 +54,12 @@ LANDMARKS_ON_DIRECTION = 2500
 """Points that are projected; more would only make the same valleys deeper."""
 LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
 """Columns, and the depth in standard errors that a valley on a direction must have to gain (the same script)."""
-LEVEL_POINTS = 400
-"""From this many points on that level grows as their root, as false valleys do: other groups take a fixed share of what
-lies between two parts of one cloud (benchmarks/tuning/points.py)."""
-NULL_ON_DIRECTION = 0.8, 0.9
-"""Mean and standard deviation of that depth between two halves of one cloud, in any dimension (the same script)."""
+LEVEL_POINTS = 200
+"""Points of two groups from which on the level between them grows as the root of their number, as false valleys do:
+other groups take a fixed share of what lies between two parts of one cloud (benchmarks/tuning/points.py)."""
+NULL_ON_DIRECTION = 1.0, 0.9
+"""Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
+script)."""
 TOLL_ON_DIRECTION = 1.0
 """Evidence on directions that any grouping must have beyond its borders: less is what the best of a pool shows of one
 cloud in four dimensions, where sources agree on how to cut a cube."""
