@@ -121,7 +121,7 @@ def test_large_data_is_judged_by_landmarks(monkeypatch):
 
 
 def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
-    X, truth = blobs(2, 8, each=150, apart=3.0)
+    X, truth = blobs(2, 8, each=150, apart=2.0)
     levels = []
     for others in (100, 1000):
         far = np.random.default_rng(5).normal(60.0, 1.0, (others, 8))
