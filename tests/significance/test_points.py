@@ -131,13 +131,3 @@ def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
         middle, error = _points.NULL_ON_DIRECTION
         levels.append(view.scores[of_pair] * error + middle - view.gains[of_pair])
     assert levels == pytest.approx([np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
-
-
-def test_a_shallow_valley_counts_where_many_sources_draw_it_and_nothing_deeper_is_there():
-    evidence = PointEvidence(blobs(2, 2)[0])
-    weaker = evidence.weaker()
-    assert weaker is not None
-    assert weaker.level == pytest.approx(_points.WEAK_LEVEL * evidence.level)
-    assert (evidence.fewest_backers, weaker.fewest_backers) == (_points.FEWEST_BACKERS, _points.WEAK_BACKERS)
-    assert PointEvidence(blobs(2, 8)[0]).weaker() is None
-    assert PointEvidence(np.ones((20, 2))).weaker() is None

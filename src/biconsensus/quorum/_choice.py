@@ -104,18 +104,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     list of Scored
         The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default):
         a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
-        evidence asks for (`fewest_backers`) has no positive score. Where no score is positive and the evidence has a
-        `weaker` one, which asks for less depth and more backers, that one decides.
+        evidence asks for (`fewest_backers`) has no positive score.
     """
-    scored = _scored(path, options, evidence, row_of)
-    weaker = evidence.weaker() if hasattr(evidence, "weaker") else None
-    if weaker is None or any(one.score > 0 for one in scored):
-        return scored
-    return _scored(path, options, weaker, row_of)
-
-
-def _scored(path: QuorumPath, options: list[Option], evidence: Evidence, row_of: IntArray) -> list[Scored]:
-    """Every option with its score by one evidence, best first."""
     fewest, sharpness = getattr(evidence, "fewest_backers", 0.0), getattr(evidence, "sharpness", SHARPNESS)
     scored = []
     power = getattr(evidence, "backing_power", 0.5)

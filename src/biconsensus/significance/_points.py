@@ -9,7 +9,6 @@ is looked for in that one dimension. The page on meaning has the pictures, the c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,9 +71,6 @@ SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
 in many dimensions nobody does (benchmarks/tuning/points.py)."""
 POWER_IN_DENSITY, POWER_ON_DIRECTION = 0.5, 2.0
 """Power of the backing in the score (the same script)."""
-WEAK_LEVEL, WEAK_BACKERS = 0.7, 4.0
-"""Where nothing reaches the level: the share of it that is enough if so many sources say the same. Single clouds in the
-plane had no such grouping (the same script)."""
 
 
 class PointEvidence:
@@ -100,6 +96,7 @@ class PointEvidence:
     """
 
     kind = "points"
+    fewest_backers = FEWEST_BACKERS
 
     def __init__(self, X: FloatArray, random_state: int = 0) -> None:
         points = np.asarray(X, dtype=np.float64)
@@ -107,7 +104,6 @@ class PointEvidence:
         m = len(points)
         visible = points.shape[1] <= VISIBLE
         self._all = points
-        self.fewest_backers = FEWEST_BACKERS
         self.sharpness = SHARPNESS_IN_DENSITY if visible else SHARPNESS_ON_DIRECTION
         self.backing_power = POWER_IN_DENSITY if visible else POWER_ON_DIRECTION
         most = LANDMARKS if visible else LANDMARKS_ON_DIRECTION
@@ -137,20 +133,6 @@ class PointEvidence:
     def toll(self) -> float:
         """Evidence that any grouping must have beyond its borders."""
         return self._borders.toll if self._speaks else 0.0
-
-    def weaker(self) -> PointEvidence | None:
-        """The same with a lower level that asks for more backers, where valleys of density are looked for.
-
-        What to say where no valley is as deep as chance never makes it, but many sources draw the same border along a
-        shallow one? Single clouds have such valleys or such agreement, not both. On directions they can have both, so
-        there is none.
-        """
-        if not self._speaks or not isinstance(self._borders, _DensityValleys):
-            return None
-        found, found._borders = copy(self), copy(self._borders)
-        found._borders.level *= WEAK_LEVEL
-        found.fewest_backers = WEAK_BACKERS
-        return found
 
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
