@@ -3,7 +3,9 @@
 #   make test       all tests           make check      style, types, doctests, links of the docs
 #   make bench      benchmarks          make reproduce  every figure and table of the paper
 #   make evidence   every figure of the pages, where the code has changed since (ONLY=name, LIST=1 says how long)
-#   make docs       the site            make fuzz, make mutate, make test-matrix, make audit   long tests
+#   make docs       the site            make dist       wheel and sdist, installed alone and with each extra
+#   make test-integrations   tests with scanpy, cdlib, DuckDB, scikit-image, HDBSCAN
+#   make fuzz, make mutate, make test-matrix, make audit   long tests
 # ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n changes the number of test workers.
 # STRICT=1: bench and reproduce fail where data cannot be fetched; without it they name what is missing and go on.
 
@@ -17,10 +19,10 @@ BENCH  ?=
 STRICT ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce evidence docs fuzz mutate test-matrix audit clean
+.PHONY: help setup demo test test-integrations check format bench reproduce evidence docs dist fuzz mutate test-matrix audit clean
 
 help:
-	@sed -n '2,8s/^# *//p' Makefile
+	@sed -n '2,10s/^# *//p' Makefile
 
 setup: $(READY)
 
@@ -33,6 +35,10 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --durations=15 $(ARGS)
+
+test-integrations: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group integrations
+	BICONSENSUS_REQUIRE_ALL=1 $(BIN)/python -m pytest -q tests/integrations $(ARGS)
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -60,8 +66,12 @@ docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+dist: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dist
+	$(BIN)/python -m scripts.dist $(ONLY)
+
 fuzz: $(READY)
-	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers)
+	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers visits)
 
 mutate: $(READY)
 	$(BIN)/python -m scripts.mutate --jobs $(JOBS) $(ONLY)
@@ -73,4 +83,4 @@ audit: $(READY)
 	sh scripts/audit
 
 clean:
-	rm -rf demo-output docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf demo-output dist docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from biconsensus._lazy import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bicluster",
@@ -24,18 +24,19 @@ __all__ = [
     "Provenance",
     "Runs",
     "Search",
-    "anndata",
     "baselines",
     "datasets",
     "errors",
     "find_consensus",
     "find_modes",
     "metrics",
+    "pl",
     "plots",
+    "tl",
 ]
 
 if TYPE_CHECKING:
-    from biconsensus import anndata, baselines, datasets, errors, metrics, plots
+    from biconsensus import baselines, datasets, errors, metrics, pl, plots, tl
     from biconsensus.clustering._bicluster import BiclusterConsensus
     from biconsensus.clustering._estimator import ConsensusClustering
     from biconsensus.communities._estimator import ConsensusCommunities
@@ -64,11 +65,12 @@ __getattr__, __dir__ = lazy_names(
         "Search": "biconsensus.find",
         "find_consensus": "biconsensus.find",
         "find_modes": "biconsensus.modes._modes",
-        "anndata": None,
         "baselines": None,
         "datasets": None,
         "errors": None,
         "metrics": None,
+        "pl": None,
         "plots": None,
+        "tl": None,
     },
 )

@@ -22,11 +22,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
-    epilog="Example: `biconsensus merge labels.csv --report page.html`",
+    epilog="First steps: `biconsensus demo`, then `biconsensus merge labels.csv --report page.html`;"
+    " `biconsensus COMMAND --help` has more examples.",
 )
-app.add_typer(datasets_group)
-app.command(epilog=EXPLORE_EXAMPLES)(explore)
-app.command(epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+HAVE, LOOK, LIST = "I have ...", "Try, and look again", "What there is"
+app.add_typer(datasets_group, rich_help_panel=LIST)
 
 
 def _version(asked: bool) -> None:
@@ -46,10 +46,12 @@ def _root(
 
 
 @app.command(
+    rich_help_panel=HAVE,
     epilog="Examples: `biconsensus merge labels.csv --out groups.csv --report page.html`"
-    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
+    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`",
 )
 def merge(
+    context: typer.Context,
     labels: Annotated[
         Path,
         typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
@@ -80,21 +82,29 @@ def merge(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Consensus of groupings you already have.
+    """Groupings: the groups that they agree on.
 
     Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
     -1 was seen and put in no group.
     """
     from biconsensus.cli._fronts import run_merge
 
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
     more = {"overlap": overlap, "weights": weights, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 
 
-@app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus cluster points.csv --truth class --report page.html`"
+    " and `biconsensus cluster big.npy --jobs 4 --resume kept`",
+)
 def cluster(
+    context: typer.Context,
     data: Annotated[
         Path,
         typer.Argument(
@@ -125,17 +135,25 @@ def cluster(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Cluster a table of numbers: many base clusterings, and what they agree on."""
+    """A table of numbers: many clusterings of it, and the groups that they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
     more = {"overlap": overlap, "solver": solver}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
-@app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus communities club.gml --out communities.csv --report page.html`"
+    " and `biconsensus communities edges.txt --algorithm louvain --algorithm leiden --runs 10`",
+)
 def communities(
+    context: typer.Context,
     graph: Annotated[
         Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")
     ],
@@ -161,17 +179,25 @@ def communities(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Find communities of a network: many runs of many algorithms, and what they agree on."""
+    """A network: many searches for communities, and the communities that they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
     more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 
-@app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`"
+    " and `biconsensus fit points.csv --model line --model circle --threshold auto`",
+)
 def fit(
+    context: typer.Context,
     points: Annotated[
         Path,
         typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
@@ -198,11 +224,12 @@ def fit(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Fit an unknown number of models among outliers, with a bound on false alarms."""
+    """Points on an unknown number of models (lines, circles, planes, ...) among outliers."""
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -216,23 +243,28 @@ def fit(
     run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
-@app.command()
+app.command(rich_help_panel=HAVE, epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+
+
+@app.command(rich_help_panel=LOOK, epilog="Example: `biconsensus demo --out first-look`; open first-look/merge.html")
 def demo(
     out: opt.Folder = Path("demo-output"),
     seed: opt.Seed = 0,
     quiet: opt.Quiet = False,
 ) -> None:
-    """One small consensus for each front, with reports."""
+    """Four small examples with their reports, to try the program without any data."""
     from biconsensus.cli._demo import run_demo
 
     run_demo(out, seed=seed, quiet=quiet)
 
 
 @app.command(
+    rich_help_panel=LOOK,
     epilog="Examples: `biconsensus inspect result.bic --report page.html`"
-    " and `biconsensus inspect result.bic --groups 5 --out five.csv`"
+    " and `biconsensus inspect result.bic --groups 5 --out five.csv`",
 )
 def inspect(
+    context: typer.Context,
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
     quorum: opt.Quorum = None,
     groups: opt.Groups = None,
@@ -247,11 +279,18 @@ def inspect(
     """Show a result that was kept; --quorum or --groups cut the path of its pool elsewhere."""
     from biconsensus.cli._fronts import run_inspect
 
-    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose, lines=lines)
     run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 
-@app.command()
+app.command(rich_help_panel=LOOK, epilog=EXPLORE_EXAMPLES)(explore)
+
+
+@app.command(
+    rich_help_panel=LIST,
+    epilog="Example: `biconsensus models`, then `biconsensus fit ... --model circle`",
+)
 def models() -> None:
     """List the models that `fit` knows."""
     from biconsensus.cli._listing import show_models
@@ -259,7 +298,7 @@ def models() -> None:
     show_models()
 
 
-@app.command()
+@app.command(rich_help_panel=LIST, epilog="Example: `biconsensus solvers`, then `biconsensus merge ... --solver exact`")
 def solvers() -> None:
     """List the solvers of the rank-one problem."""
     from biconsensus.cli._listing import show_solvers
@@ -267,7 +306,10 @@ def solvers() -> None:
     show_solvers()
 
 
-@app.command()
+@app.command(
+    rich_help_panel=LIST,
+    epilog="Example: `biconsensus algorithms`, then `biconsensus communities ... --algorithm louvain`",
+)
 def algorithms() -> None:
     """List the base algorithms for communities and for clusters."""
     from biconsensus.cli._listing import show_algorithms
