@@ -142,6 +142,6 @@ def test_how_many_weak_groups_there_are(monkeypatch: pytest.MonkeyPatch, nats: d
     monkeypatch.setattr(_propagation, "run", states_of(nats))
     links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
     assert _propagation._Spectrum(links).n_detectable == 3
-    found = _propagation.propagate(links, [], [], usual_number=6)
+    found = _propagation.propagate(links, [], [], numbers=[5, 6, 7, 200, 250, 1])
     assert found[0][0].max() + 1 == n_groups
     assert found[0][1] > 0

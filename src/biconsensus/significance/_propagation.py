@@ -64,7 +64,7 @@ class State:
 
 
 def propagate(
-    links: Links, starts: Sequence[IntArray], together: list[list[int]], usual_number: int = 2
+    links: Links, starts: Sequence[IntArray], together: list[list[int]], numbers: Sequence[int] = ()
 ) -> list[tuple[IntArray, float]]:
     """Groupings by belief propagation, each with its log evidence averaged over all groupings.
 
@@ -76,8 +76,8 @@ def propagate(
         Groupings to start from, besides those that the spectrum gives; labels from 0, none missing.
     together : list of lists of int
         Nodes that must share a group.
-    usual_number : int
-        Groups that most base runs found.
+    numbers : sequence of int
+        Groups that each base run found.
 
     Returns
     -------
@@ -88,7 +88,8 @@ def propagate(
     -----
     Of the numbers of groups whose evidence is the same within its error the largest is taken: where messages wander,
     few groups are not more certain than many. Where the spectrum shows that there are groups, but no number of them
-    pays for itself, the answer is the spectral grouping into as many as most runs found.
+    pays for itself, the answer is the spectral grouping into as many as the runs found in the middle; runs that shatter
+    the network do not count.
     """
     n_cells = links.source.size
     if 2 * n_cells > MAX_CELLS or links.n_linked < 4:
@@ -116,9 +117,10 @@ def propagate(
         found = [best, run(links, best.shares.size, best.marginals.argmax(axis=1), best, learn_shares=True)]
     paid = [(_labels(links, state, together), _evidence(links, state)) for state in found if _believed(links, state)]
     paid = sorted((pair for pair in paid if pair[1] > 0 and pair[0].max() > 0), key=lambda pair: -pair[1])
-    if paid or not 2 <= usual_number <= spectrum.most_groups:
+    usual = [number for number in numbers if 2 <= number <= spectrum.most_groups]
+    if paid or not usual:
         return paid
-    return [(_joined(spectrum.start(usual_number), together), SPECTRAL_NATS)]
+    return [(_joined(spectrum.start(int(np.median(usual))), together), SPECTRAL_NATS)]
 
 
 def _joined(labels: IntArray, together: list[list[int]]) -> IntArray:
