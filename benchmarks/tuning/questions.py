@@ -38,7 +38,8 @@ def cases() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
             yield members[np.ix_(some, columns)], truth[some]
     for k, (name, X, truth) in enumerate(pools.points()):
         for family in pools.KINDS if k % 2 == 0 else ():
-            yield pools._k_means(X[:LARGEST], truth[:LARGEST], family, name, 7).table, truth[:LARGEST]
+            case = pools._k_means(X[:LARGEST], truth[:LARGEST], family, name, 7)
+            yield case.table, case.truth
 
 
 def joints(c: bc.Consensus, truth: NDArray[Any]) -> list[tuple[bool, float, float]]:
