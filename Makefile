@@ -71,7 +71,7 @@ dist: $(READY)
 	$(BIN)/python -m scripts.dist $(ONLY)
 
 fuzz: $(READY)
-	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers)
+	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers visits)
 
 mutate: $(READY)
 	$(BIN)/python -m scripts.mutate --jobs $(JOBS) $(ONLY)

@@ -59,7 +59,7 @@ MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Search:
     """Every setting of a search. Defaults and None mean "not given": they follow the input, once, in `resolved`.
 
@@ -126,6 +126,11 @@ class Search:
         return {
             name: value for name, (value, default) in own.items() if value is not None and not _same(value, default)
         }
+
+    def __repr__(self) -> str:
+        """What was given, and nothing else."""
+        given = {name: float(v) if isinstance(v, Fraction) else v for name, v in self.given().items()}
+        return f"Search({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def with_settings(self, **more: Any) -> Search:
         """The same search with more settings; one that is given here and there with two values is an error."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -16,6 +17,7 @@ import biconsensus as bc
 from biconsensus.cli import run
 from biconsensus.errors import BiconsensusError, InputError
 from biconsensus.explore import _views as views
+from biconsensus.explore._choices import Choices
 from biconsensus.explore._session import save_session
 from biconsensus.explore._subject import GROUPINGS, Subject, of_result, open_file
 from biconsensus.explore._workspace import FAILED, PREVIEW, READY, Workspace
@@ -43,7 +45,7 @@ def settle(space: Workspace, **patch: Any) -> bc.Consensus:
 
 
 START: dict[str, Any] = {"mode": "auto", "off": [], "weights": [], "together": [], "min_elements": None}
-START |= {"min_candidates": None, "unassigned": "nearest"}
+START |= {"min_candidates": None, "unassigned": "nearest", "answers": [], "skipped": []}
 
 
 def test_the_first_answer_says_what_was_read(space: Workspace) -> None:
@@ -193,6 +195,28 @@ def test_a_session_comes_back_with_everything(space: Workspace, tmp_path: Path) 
         again.close()
 
 
+def test_questions_are_asked_answered_and_undone(space: Workspace) -> None:
+    settle(space, **START | {"answers": [], "skipped": []})
+    first = views.question(space)["question"]
+    assert first["elements"] == list(space.answer.next_question().elements)
+    i, j = first["elements"]
+    answered = settle(space, answers=[[i, j, False]])
+    assert answered.labels[i] != answered.labels[j]
+    names: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(views.state(space)["lines"]["python"], names)
+    assert np.array_equal(names["consensus"].labels, answered.labels)
+    assert views.state(space)["answers"] == [{"names": [f"e{i}", f"e{j}"], "together": False}]
+    second = views.question(space)["question"]["elements"]
+    settle(space, skipped=[second])
+    assert views.question(space)["question"] is None or views.question(space)["question"]["elements"] != second
+    with pytest.raises(InputError, match="true or false"):
+        space.change({"answers": [[0, 1]]})
+    settle(space, answers=[], skipped=[])
+    assert np.array_equal(space.answer.labels, bc.find_consensus(list(groupings().T)).labels)
+
+
 def test_work_is_cancelled_and_goes_on_after_a_change(space: Workspace) -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 12, 20_000)
@@ -233,14 +257,16 @@ def test_points_and_networks_have_the_answer_of_their_estimator(tmp_path: Path) 
     assert subject.kind == "points"
     assert "fractions" in subject.notes[-1]
     wanted = bc.ConsensusClustering(random_state=0).fit(np.round(X, 4))
-    found = bc.find.solve(subject.pool, bc.Search(), subject.evidence)
-    assert np.array_equal(found.labels, wanted.labels_)
-    edges = [(a, b) for part in ("abcdefg", "hijklmn") for a in part for b in part if a < b] + [("a", "h")]
-    (tmp_path / "net.edges").write_text("".join(f"{a} {b}\n" for a, b in edges), encoding="utf-8")
-    network = open_file(tmp_path / "net.edges", "net.edges", None, Reading())
-    wanted_too = bc.ConsensusCommunities(random_state=0).fit(edges)
-    found = bc.find.solve(network.pool, bc.Search(**network.settings), network.evidence)
-    assert np.array_equal(found.labels, wanted_too.labels_)
+    nx.write_gml(nx.karate_club_graph(), tmp_path / "karate.gml")
+    network = open_file(tmp_path / "karate.gml", "karate.gml", None, Reading())
+    wanted_too = bc.ConsensusCommunities(random_state=0).fit(tmp_path / "karate.gml")
+    for one, labels in ((subject, wanted.labels_), (network, wanted_too.labels_)):
+        found = bc.find.solve(one.pool, bc.Search(**one.settings), one.evidence)
+        assert np.array_equal(found.labels, labels)
+        save_session(tmp_path / "kept.bic", one, Choices(), found)
+        again = open_file(tmp_path / "kept.bic", "kept.bic", None, Reading())
+        once_more = bc.find.solve(again.pool, bc.Search(**again.settings), again.evidence)
+        assert np.array_equal(once_more.labels, labels)
 
 
 def test_what_cannot_be_read_is_said(space: Workspace, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from biconsensus.find import solve
 from biconsensus.quorum import QuorumPath
+from biconsensus.significance._points import PointEvidence
 
 BASE = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
 
@@ -50,11 +52,30 @@ def test_the_chosen_point_is_the_consensus_itself() -> None:
 
 def test_saved_and_pickled_results_keep_their_path(tmp_path: Path) -> None:
     found = bc.find_consensus(noisy_pool(3), unassigned="leave")
+    assert found.path is not None
     found.save(tmp_path / "kept.bic")
     for other in (bc.Consensus.load(tmp_path / "kept.bic"), pickle.loads(pickle.dumps(found))):
         for point in found.path.points:
             np.testing.assert_array_equal(other.at(point.quorum).labels, found.at(point.quorum).labels)
             assert other.at(point.quorum).objective == found.at(point.quorum).objective
+
+
+def test_left_overs_are_placed_as_in_the_search() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(place, 1, (40, 2)) for place in (0, 12, 30)])
+    labels = np.repeat([0, 1, 2], 40)
+    base = [np.where(rng.random(120) < 0.2, -1, labels // (1 + k % 2)) for k in range(6)]
+    for one in base:
+        one[7] = -1  # no source has a place for it, so only the data can give it one
+    pool, evidence = bc.Pool.from_labels(base), PointEvidence(X)
+    found = solve(pool, evidence=evidence)
+    point = next(point for point in found.path.points if len(point) == 2)
+    again = solve(pool, bc.Search(quorum=point.quorum, method="path"), evidence)
+    assert again.labels[7] >= 0
+    np.testing.assert_array_equal(found.at(point.quorum).labels, again.labels)
+    np.testing.assert_allclose(found.at(point.quorum).significance, again.significance)
+    kept = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(kept.at(point.quorum).labels, again.labels)
 
 
 def test_data_gives_every_point_its_evidence() -> None:

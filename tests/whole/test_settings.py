@@ -71,7 +71,7 @@ def test_the_same_settings_give_the_same_answer_everywhere(
     assert outcome(lambda: solve(pool, Search(**settings)).labels) == wanted
     search = Search(**settings)
     assert outcome(lambda: bc.ConsensusClustering(search=search).fit_labels(pool).labels_) == wanted
-    own = {name: settings[name] for name in settings.keys() & {"quorum", "n_groups", "min_elements", "min_candidates"}}
+    own = {name: settings[name] for name in settings.keys() & {"quorum", "n_groups", "min_elements"}}
     rest = Search(**{name: value for name, value in settings.items() if name not in own})
     assert outcome(lambda: bc.ConsensusClustering(search=rest, **own).fit_labels(pool).labels_) == wanted
     assert outcome(lambda: bc.BiclusterConsensus(**settings).fit(pool.to_matrix()).labels_) == outcome(

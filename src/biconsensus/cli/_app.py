@@ -51,6 +51,7 @@ def _root(
     " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`",
 )
 def merge(
+    context: typer.Context,
     labels: Annotated[
         Path,
         typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
@@ -88,7 +89,10 @@ def merge(
     """
     from biconsensus.cli._fronts import run_merge
 
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
     more = {"overlap": overlap, "weights": weights, "solver": solver, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
@@ -100,6 +104,7 @@ def merge(
     " and `biconsensus cluster big.npy --jobs 4 --resume kept`",
 )
 def cluster(
+    context: typer.Context,
     data: Annotated[
         Path,
         typer.Argument(
@@ -133,7 +138,10 @@ def cluster(
     """A table of numbers: many clusterings of it, and the groups that they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
     more = {"overlap": overlap, "solver": solver}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
@@ -145,6 +153,7 @@ def cluster(
     " and `biconsensus communities edges.txt --algorithm louvain --algorithm leiden --runs 10`",
 )
 def communities(
+    context: typer.Context,
     graph: Annotated[
         Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")
     ],
@@ -173,7 +182,10 @@ def communities(
     """A network: many searches for communities, and the communities that they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
     more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
@@ -185,6 +197,7 @@ def communities(
     " and `biconsensus fit points.csv --model line --model circle --threshold auto`",
 )
 def fit(
+    context: typer.Context,
     points: Annotated[
         Path,
         typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
@@ -215,7 +228,8 @@ def fit(
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -250,6 +264,7 @@ def demo(
     " and `biconsensus inspect result.bic --groups 5 --out five.csv`",
 )
 def inspect(
+    context: typer.Context,
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
     quorum: opt.Quorum = None,
     groups: opt.Groups = None,
@@ -264,7 +279,8 @@ def inspect(
     """Show a result that was kept; --quorum or --groups cut the path of its pool elsewhere."""
     from biconsensus.cli._fronts import run_inspect
 
-    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose)
+    lines = opt.typed_lines(context)
+    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose, lines=lines)
     run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 

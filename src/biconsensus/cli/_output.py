@@ -40,6 +40,8 @@ class Output:
     notes: list[str] = field(default_factory=list)
     decided: str = ""
     """What was read as what, in one line."""
+    lines: tuple[str, str] | None = None
+    """The command with the options that change the answer, and the same for another quorum of the path."""
 
     def __post_init__(self) -> None:
         """Check the targets before any work is done."""
@@ -116,7 +118,7 @@ class Output:
         if self.report is not None:
             with self.working("writing the report"):
                 about = {"Command": self.command, "Input": self.source, "Seed": self.seed}
-                consensus.write_report(self.report, truth=truth, about=about, **(page or {}))
+                consensus.write_report(self.report, truth=truth, about=about, command=self.lines, **(page or {}))
         if self.as_json:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
@@ -147,6 +149,7 @@ class Output:
             "sources": len(consensus.pool.sources),
             "groups": len(consensus),
             "sizes": numbers.sizes.tolist(),
+            **confidence_of(consensus),
             "backing": [round(float(value), 6) for value in numbers.backing],
             "gains": [round(float(value), 6) for value in numbers.gains],
             "log10_chance": [round(float(value), 3) for value in np.maximum(numbers.significance, -1e9)],
@@ -179,6 +182,13 @@ class Output:
                 console.print(f"wrote {path}", markup=False)
 
 
+def confidence_of(consensus: Consensus) -> dict[str, list[float]]:
+    """Confidence of each group; nothing where groups overlap, as it is defined for disjoint ones."""
+    if consensus.settings.get("overlap"):
+        return {}
+    return {"confidence": [round(float(value), 6) for value in consensus.confidence().groups]}
+
+
 def group_table(consensus: Consensus) -> Any:
     """Groups as a table for a terminal."""
     from rich import box
@@ -188,13 +198,19 @@ def group_table(consensus: Consensus) -> Any:
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
-    for name in ("group", "elements", "candidates", "sources", "backing", "stability", "chance"):
+    sure = confidence_of(consensus)
+    for name in ("group", "elements", *sure, "chance", "sources", "candidates", "backing"):
         table.add_column(name, justify="right")
     for k in range(min(len(consensus), MOST_LINES)):
-        counts = (k, numbers.sizes[k], numbers.candidates[k], numbers.sources[k])
-        shares = (numbers.backing[k], numbers.stability[k])
-        cells = [*(f"{n:,}" for n in counts), *(f"{share:.3f}" for share in shares)]
-        table.add_row(*cells, chance_text(float(numbers.significance[k])))
+        table.add_row(
+            f"{k:,}",
+            f"{numbers.sizes[k]:,}",
+            *(f"{values[k]:.2f}" for values in sure.values()),
+            chance_text(float(numbers.significance[k])),
+            f"{numbers.sources[k]:,}",
+            f"{numbers.candidates[k]:,}",
+            f"{numbers.backing[k]:.2f}",
+        )
     if len(consensus) > MOST_LINES:
         table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
     return table

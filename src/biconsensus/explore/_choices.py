@@ -37,6 +37,10 @@ class Choices:
     """Sources with a weight other than 1."""
     together: tuple[tuple[int, ...], ...] = ()
     """Elements that must share a group."""
+    answers: tuple[tuple[int, int, bool], ...] = ()
+    """What was said of pairs of elements: whether they belong together."""
+    skipped: tuple[tuple[int, int], ...] = ()
+    """Pairs of which nobody knows."""
 
     def changed(self, patch: Mapping[str, Any], pool: Pool) -> Choices:
         """The same with some values changed; what is wrong with them is an InputError."""
@@ -64,6 +68,8 @@ class Choices:
             elif name == "together":
                 sets = [tuple(sorted({_place(name, e, m) for e in _listed(name, one)})) for one in _listed(name, value)]
                 checked[name] = tuple(one for one in sets if len(one) > 1)
+            elif name in ("answers", "skipped"):
+                checked[name] = tuple(_pair_of_elements(name, one, m) for one in _listed(name, value))
         found = replace(self, **checked)
         if len(found.voting(pool)) == 0:
             raise InputError("no source is left to vote; switch at least one on, with a weight above 0.")
@@ -120,6 +126,15 @@ def _pair(value: Any) -> tuple[Any, Any]:
     if not isinstance(value, list | tuple) or len(value) != 2:
         raise InputError(f"weights must be pairs of a source and a number, got {value!r:.80}.")
     return value[0], value[1]
+
+
+def _pair_of_elements(name: str, value: Any, size: int) -> tuple[Any, ...]:
+    """Two elements, and for an answer whether they belong together."""
+    parts = _listed(name, value)
+    said = name == "answers"
+    if len(parts) != 2 + said or (said and not isinstance(parts[2], bool)):
+        raise InputError(f"{name} must be two elements{' and true or false' if said else ''}, got {value!r:.80}.")
+    return (_place(name, parts[0], size), _place(name, parts[1], size), *parts[2:])
 
 
 def _place(name: str, value: Any, size: int) -> int:

@@ -61,25 +61,35 @@ class Explorer:
             timeout_graceful_shutdown=2,
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         until = time.monotonic() + START_SECONDS
-        while not self._server.started and self._thread.is_alive() and time.monotonic() < until:
+        while not self._server.started and self.running and time.monotonic() < until:
             time.sleep(0.005)
+
+    def _serve(self) -> None:
+        """The thread of the server."""
+        try:
+            self._server.run([self._socket])
+        finally:
+            self._ended.set()
 
     @property
     def running(self) -> bool:
         """Whether the page can be asked."""
-        return self._thread.is_alive()
+        return not self._ended.is_set()
 
     def wait(self) -> None:
         """Wait until the explorer is closed."""
-        while self._thread.is_alive():
-            self._thread.join(0.2)
+        # not by joining the thread: a signal that comes in between would make it seem ended (Python issue 45274)
+        while not self._ended.wait(0.2):
+            pass
 
     def close(self) -> None:
         """Stop the server and all work; temporary files go."""
         self._server.should_exit = True
+        self._ended.wait()
         self._thread.join()
         self._socket.close()
         self._backend.close()

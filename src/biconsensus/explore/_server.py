@@ -18,7 +18,7 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -55,6 +55,16 @@ REPORT_POLICY = (
 """What the report inside may do: run the script that its own, stricter policy names, and offer files; no request."""
 ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 """Endings of exported labels."""
+
+
+class Json(Response):
+    """Plain ASCII: names of files and elements need not be valid text."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The bytes."""
+        return json.dumps(content, allow_nan=False).encode("ascii")
 
 
 class Backend:
@@ -122,7 +132,7 @@ class Guard:
         if refusal is not None:
             status, why = refusal
             headers = {"connection": "close"}
-            await JSONResponse({"error": why}, status, headers)(scope, receive, send_guarded)
+            await Json({"error": why}, status, headers)(scope, receive, send_guarded)
             return
         path = scope["path"][len(self.token) + 1 :]
         await self.app({**scope, "path": path, "raw_path": path.encode(), "root_path": ""}, receive, send_guarded)
@@ -162,6 +172,7 @@ def application(backend: Backend, token: str, in_notebook: bool = False) -> ASGI
         Route("/state", _asked(lambda backend, request: views.state(backend.space))),
         Route("/details", _asked(lambda backend, request: views.details(backend.space))),
         Route("/elements", _asked(_elements)),
+        Route("/question", _asked(lambda backend, request: views.question(backend.space))),
         Route("/compare", _asked(lambda backend, request: views.compare(backend.space, _query(request, "with", "")))),
         Route("/report", _report),
         Route("/choices", _told(lambda backend, said: backend.space.change(said)), methods=["POST"]),
@@ -182,12 +193,12 @@ def application(backend: Backend, token: str, in_notebook: bool = False) -> ASGI
 
 def _explained(request: Request, error: Exception) -> Response:
     """An error of the library as one sentence."""
-    return JSONResponse({"error": str(error)}, 409)
+    return Json({"error": str(error)}, 409)
 
 
 def _refused(request: Request, error: HTTPException) -> Response:
     """What cannot be done, as one sentence."""
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return Json({"error": error.detail}, error.status_code, error.headers)
 
 
 def _asset(name: str) -> str:
@@ -214,9 +225,9 @@ def _asked(view: Callable[[Backend, Request], Any]) -> Callable[[Request], Await
 
     async def answer(request: Request) -> Response:
         try:
-            return JSONResponse(await run_in_threadpool(view, request.app.state.backend, request))
+            return Json(await run_in_threadpool(view, request.app.state.backend, request))
         except NotSettledError:  # the page has moved on while it asked, and will ask again
-            return JSONResponse({"waiting": True})
+            return Json({"waiting": True})
 
     return answer
 
@@ -232,7 +243,7 @@ def _told(change: Callable[[Backend, dict[str, Any]], None]) -> Callable[[Reques
             change(backend, said)
             return views.state(backend.space)
 
-        return JSONResponse(await run_in_threadpool(work))
+        return Json(await run_in_threadpool(work))
 
     return answer
 
@@ -339,7 +350,7 @@ async def _upload(request: Request) -> Response:
             before.unlink(missing_ok=True)
         return views.state(backend.space)
 
-    return JSONResponse(await run_in_threadpool(take))
+    return Json(await run_in_threadpool(take))
 
 
 async def _report(request: Request) -> Response:

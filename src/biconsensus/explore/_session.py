@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.explore._choices import Choices
-from biconsensus.explore._subject import Subject
+from biconsensus.explore._subject import AVERAGED, SESSION, Subject
 from biconsensus.protocols import IntArray
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import ConsensusPath
@@ -48,7 +49,7 @@ def save_session(path: Path, subject: Subject, choices: Choices, answer: Consens
     found = on_all_sources(answer, subject, choices)
     session = {**choices.to_json(), "name": subject.name, "kind": subject.kind, "decided": subject.decided}
     session["settings"] = dict(subject.settings)
-    save(replace(found, settings={**found.settings, "explore": session}), path, _beside(subject))
+    save(found, path, {SESSION: np.array(json.dumps(session)), **_beside(subject)})
 
 
 def _beside(subject: Subject) -> dict[str, NDArray[Any]]:
@@ -61,4 +62,7 @@ def _beside(subject: Subject) -> dict[str, NDArray[Any]]:
     if subject.graph is not None:
         graph = csr_array(subject.graph)
         arrays |= {f"graph.{part}": getattr(graph, part) for part in ("data", "indices", "indptr")}
+    known: dict[bytes, float] = getattr(subject.evidence, "_averaged", {})
+    if known:
+        arrays[AVERAGED] = np.array([[value, *np.frombuffer(groups, np.int64)] for groups, value in known.items()])
     return arrays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._path import PathTrace
 from biconsensus.result._storage import load_more
 
 GROUPINGS, POINTS, NETWORK, RESULT = "groupings", "points", "network", "result"
@@ -38,6 +40,10 @@ NETWORKS = (
 )
 """Endings that only networks have; those that tables have too are networks where somebody says so."""
 RESULTS = (".bic",)
+AVERAGED = "averaged"
+"""Name of the array with what a network said of groupings that it had proposed: value, then groups, a row each."""
+SESSION = "session"
+"""Name of the array beside a saved consensus that holds the choices of a session, as JSON."""
 SEED = 0
 """Seed of base runs: that of the command line, so that both give the same answer."""
 
@@ -149,7 +155,7 @@ def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progr
         pool=_with_ids(estimator.pool_, ids),
         truth=true_groups(table.truth),
         X=table.X,
-        evidence=evidence_of(POINTS, table.X),
+        evidence=_evidence_behind(estimator.consensus_),
         decided=_without_folder(table.decided, path, name),
         notes=(*table.notes, *notes),
         columns=table.roles,
@@ -171,7 +177,7 @@ def _network(path: Path, name: str, progress: Progress) -> Subject:
         kind=NETWORK,
         pool=_with_ids(estimator.pool_, exact_array(graph.names)),
         graph=graph.adjacency,
-        evidence=evidence_of(NETWORK, graph=graph.adjacency),
+        evidence=_evidence_behind(estimator.consensus_),
         decided=f"{name}: {graph.n_nodes:,} nodes, {graph.n_edges:,} links.",
         settings={"min_elements": estimator.consensus_.settings["min_elements"]},
     )
@@ -189,7 +195,6 @@ def of_result(given: Consensus, name: str, X: Any = None, graph: Any = None, tru
         graph=graph,
         decided=f"{name}: a consensus of {c:,} sources over {m:,} elements.",
         given=given,
-        session=given.settings.get("explore"),
     )
 
 
@@ -206,35 +211,42 @@ def _without_folder(decided: str, path: Path, name: str) -> str:
 def open_result(path: Path, name: str) -> Subject:
     """A saved consensus, or a session with everything that was saved beside it."""
     given, beside = load_more(path)
-    session = given.settings.get("explore")
-    if not isinstance(session, Mapping):
+    if SESSION not in beside:
         return of_result(given, name)
-    plain = {key: value for key, value in given.settings.items() if key != "explore"}
-    subject = of_result(
-        replace(given, settings=plain), name, beside.get("X"), _graph(beside, given), beside.get("truth")
-    )
+    session = json.loads(str(beside[SESSION]))
+    if not isinstance(session, dict):
+        raise FileFormatError(f"{name}: its choices cannot be read; inspect shows its answer.")
+    m = given.pool.shape[0]
+    for part in ("X", "truth"):
+        if part in beside and len(beside[part]) != m:
+            raise FileFormatError(f"{name}: its {part} has {len(beside[part])} rows for {m} elements.")
+    subject = of_result(given, name, beside.get("X"), _graph(beside, m), beside.get("truth"))
     return replace(
         subject,
         session=session,
         decided=str(session.get("decided", subject.decided)),
         settings={key: value for key, value in dict(session.get("settings", {})).items() if key == "min_elements"},
-        evidence=evidence_of(str(session.get("kind")), subject.X, subject.graph),
+        evidence=_evidence_again(str(session.get("kind")), subject.X, subject.graph, beside.get(AVERAGED)),
     )
 
 
-def _graph(beside: Mapping[str, NDArray[Any]], given: Consensus) -> csr_array | None:
+def _graph(beside: Mapping[str, NDArray[Any]], m: int) -> csr_array | None:
     """The network that was saved."""
     if "graph.data" not in beside:
         return None
     parts = tuple(beside[f"graph.{part}"] for part in ("data", "indices", "indptr"))
-    m = given.pool.shape[0]
     found = csr_array(parts, shape=(m, m))
     found.check_format()
     return found
 
 
-def evidence_of(kind: str, X: FloatArray | None = None, graph: Any = None) -> Evidence | None:
-    """What the data beyond the pool says, for the kinds of input that have some."""
+def _evidence_behind(found: Consensus) -> Evidence | None:
+    """What the estimator knew beyond the pool, which its consensus keeps with the path."""
+    return found.trace.evidence if isinstance(found.trace, PathTrace) else None
+
+
+def _evidence_again(kind: str, X: FloatArray | None, graph: Any, averaged: Any) -> Evidence | None:
+    """What the data beyond the pool says, from what was saved with a session."""
     if kind == POINTS and X is not None and len(X) > 2:
         from biconsensus.significance._points import PointEvidence
         from biconsensus.sources._default_pool import in_one_unit
@@ -244,5 +256,8 @@ def evidence_of(kind: str, X: FloatArray | None = None, graph: Any = None) -> Ev
     if kind == NETWORK and graph is not None:
         from biconsensus.significance._links import LinkEvidence
 
-        return LinkEvidence(graph)
+        evidence = LinkEvidence(graph)
+        if averaged is not None:
+            evidence._averaged = {row[1:].astype(np.int64).tobytes(): float(row[0]) for row in averaged}
+        return evidence
     return None

@@ -27,6 +27,8 @@ MOST_FOUND = 1000
 """Elements that a search may find; what was meant is among fewer."""
 MOST_CROSSED = 30
 """Groups of either answer in the table of both: more cannot be read."""
+MOST_SOURCES = 1000
+"""Sources that a page lists, as in the report; it says how many there are."""
 MOST_DIAGNOSED = 2000
 """Candidates up to which sources that dissent are looked for, as in the report."""
 MOST_TOGETHER = 50
@@ -56,11 +58,15 @@ def state(space: Workspace) -> dict[str, Any]:
             "path": [[quorum, groups, _short(score)] for quorum, groups, score in space.path()],
             "sources": _sources(subject, space.choices),
             "together": [names(subject, np.array(one)) for one in space.choices.together[:MOST_TOGETHER]],
+            "answers": [
+                {"names": names(subject, np.array([i, j])), "together": together}
+                for i, j, together in space.choices.answers[:MOST_TOGETHER]
+            ],
             "lines": lines(subject, space.choices) if space.status == READY else None,
         }
         number = space.answer_number()
     if answer is not None:
-        found["answer"] = _answer(answer, subject, space.status) | {"number": number}
+        found["answer"] = _answer(answer, subject, space) | {"number": number}
     return found
 
 
@@ -72,6 +78,7 @@ def _input(subject: Subject) -> dict[str, Any]:
         "kind": subject.kind,
         "elements": pool.shape[0],
         "candidates": pool.shape[1],
+        "sources": len(pool.sources),
         "decided": subject.decided,
         "notes": [note.removesuffix(f"; {AS_USED}") for note in subject.notes],  # here the page decides
         "columns": [{"name": name, "role": role} for name, role in subject.columns.items()],
@@ -86,11 +93,11 @@ def _sources(subject: Subject, choices: Choices) -> list[dict[str, Any]]:
     off, weights = set(choices.off), dict(choices.weights)
     return [
         {"name": source.name, "groups": int(number[k]), "on": k not in off, "weight": weights.get(k, 1.0)}
-        for k, source in enumerate(pool.sources)
+        for k, source in enumerate(pool.sources[:MOST_SOURCES])
     ]
 
 
-def _answer(answer: Consensus, subject: Subject, status: str) -> dict[str, Any]:
+def _answer(answer: Consensus, subject: Subject, space: Workspace) -> dict[str, Any]:
     """Groups with their sizes, and what was decided."""
     labels = answer.labels
     sizes = np.bincount(labels[labels >= 0], minlength=len(answer))
@@ -100,12 +107,16 @@ def _answer(answer: Consensus, subject: Subject, status: str) -> dict[str, Any]:
         "outside": int((labels < 0).sum()),
         "sizes": sizes[:MOST_GROUPS].tolist(),
         "candidates": [int(own.size) for own in answer.candidates[:MOST_GROUPS]],
-        "summary": answer.summary if status != PREVIEW else "",
+        "summary": answer.summary if space.status != PREVIEW else "",
     }
     if subject.truth is not None:
-        scores = {"ARI": metrics.ari, "NMI": metrics.nmi}
-        found["scores"] = {name: _short(score(subject.truth, labels)) for name, score in scores.items()}
+        found["scores"] = space.once("scores", answer, lambda: _scores(subject.truth, labels))
     return found
+
+
+def _scores(truth: Any, labels: IntArray) -> dict[str, float | None]:
+    """Agreement with the truth."""
+    return {name: _short(score(truth, labels)) for name, score in (("ARI", metrics.ari), ("NMI", metrics.nmi))}
 
 
 def details(space: Workspace) -> dict[str, Any]:
@@ -113,7 +124,8 @@ def details(space: Workspace) -> dict[str, Any]:
     subject, choices, answer = space.settled()
     found: dict[str, Any] = {"number": space.answer_number()}
     if not answer.settings.get("overlap"):
-        found["confidence"] = [_short(value) for value in answer.confidence().groups[:MOST_GROUPS]]
+        sure = space.once("confidence", answer, answer.confidence)
+        found["confidence"] = [_short(value) for value in sure.groups[:MOST_GROUPS]]
     numbers = source_numbers(answer)
     dissenting = set()
     if answer.pool.shape[1] <= MOST_DIAGNOSED and len(answer.pool.sources) < answer.pool.shape[1]:
@@ -126,16 +138,36 @@ def details(space: Workspace) -> dict[str, Any]:
             "used": int(numbers.used[k]),
             "dissents": k in dissenting,
         }
-        for k in range(len(answer.pool.sources))
+        for k in range(min(len(answer.pool.sources), MOST_SOURCES))
     ]
     return found
+
+
+def question(space: Workspace) -> dict[str, Any]:
+    """The pair of elements of which an answer would settle most, or nothing."""
+    subject, choices, answer = space.settled()
+    if answer.settings.get("overlap") or len(answer) == 0:
+        return {"number": space.answer_number(), "question": None}
+    asked = space.once(f"question {choices.skipped}", answer, lambda: answer.next_question(choices.skipped))
+    found = None
+    if asked is not None:
+        pair = list(asked.elements)
+        found = {
+            "elements": pair,
+            "names": names(subject, np.array(pair)),
+            "groups": list(asked.groups),
+            "together": _short(asked.together),
+            "sizes": list(asked.sizes),
+        }
+    return {"number": space.answer_number(), "question": found}
 
 
 def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[str, Any]:
     """Elements in no group first, then by confidence, least certain first; some of them."""
     subject, _, answer = space.settled()
     labels = answer.labels
-    sure = answer.backing if answer.settings.get("overlap") else answer.confidence().elements
+    overlap = answer.settings.get("overlap")
+    sure = answer.backing if overlap else space.once("confidence", answer, answer.confidence).elements
     chosen = np.arange(labels.size) if group is None else np.flatnonzero(labels == group)
     if text:
         chosen = _search(subject, chosen, text)
@@ -210,7 +242,10 @@ def lines(subject: Subject, choices: Choices) -> dict[str, str]:
     if subject.kind not in (GROUPINGS, POINTS, NETWORK) or (changed and subject.kind != GROUPINGS):
         why = "These base results are not in a file of groupings: save the session, and open it again with"
         return {"note": why, "command": "biconsensus explore SESSION.bic"}
-    return {"note": "", "command": _command(subject, choices), "python": _python(subject, choices)}
+    python = _python(subject, choices)
+    if choices.answers:
+        return {"note": "What you said of pairs has no option on the command line; in Python:", "python": python}
+    return {"note": "", "command": _command(subject, choices), "python": python}
 
 
 def _command(subject: Subject, choices: Choices) -> str:
@@ -243,16 +278,19 @@ def _python(subject: Subject, choices: Choices) -> str:
     reading = subject.reading
     how = {"id_column": reading.id_column, "columns": reading.columns, "drop": reading.drop, "truth": reading.truth}
     given = "".join(f", {name}={value!r}" for name, value in how.items() if value)
+    said_of_pairs = "".join(f"\nconsensus = consensus.answer{one}" for one in choices.answers)
     if subject.kind == NETWORK:
         return (
             f"from biconsensus import ConsensusCommunities, Search\n\n"
-            f"communities = ConsensusCommunities(search=Search({said}), random_state=0).fit({subject.name!r})"
+            f"consensus = ConsensusCommunities(search=Search({said}), random_state=0).fit({subject.name!r}).consensus_"
+            f"{said_of_pairs}"
         )
     if subject.kind == POINTS:
         return (
             "from biconsensus import ConsensusClustering, Search\nfrom biconsensus.pool.io import read_points\n\n"
             f"table = read_points({subject.name!r}{given})\n"
-            f"clusters = ConsensusClustering(search=Search({said}), random_state=0).fit(table.X)"
+            f"consensus = ConsensusClustering(search=Search({said}), random_state=0).fit(table.X).consensus_"
+            f"{said_of_pairs}"
         )
     text = (
         "import biconsensus as bc\nfrom biconsensus.pool.io import read_labels\n\n"
@@ -267,7 +305,7 @@ def _python(subject: Subject, choices: Choices) -> str:
     each = [weights.get(k, 1.0) for k in choices.voting(subject.pool)]
     weighed = f", weights={each!r}" if any(weight != 1.0 for weight in each) else ""
     text += f"pool = bc.Pool.from_labels({columns}{weighed}, ids=table.ids)\n"
-    return text + f"consensus = bc.find_consensus(pool{', ' if said else ''}{said})"
+    return text + f"consensus = bc.find_consensus(pool{', ' if said else ''}{said})" + said_of_pairs
 
 
 def _silent(subject: Subject, choices: Choices) -> list[str]:

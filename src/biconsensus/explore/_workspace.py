@@ -6,10 +6,10 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,11 +18,15 @@ from biconsensus.errors import BiconsensusError, InputError
 from biconsensus.explore._choices import AUTO, GIVEN, NUMBER, QUORUM, Choices
 from biconsensus.explore._preview import preview
 from biconsensus.explore._subject import Subject, open_file
-from biconsensus.explore._worker import StoppedError, Worker, WorkFailedError
+from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.find import Traced, trace
 from biconsensus.pool.io._roles import Reading
-from biconsensus.result._consensus import Consensus, at_point
+from biconsensus.questions._questions import with_answers
+from biconsensus.quorum._path import PathPoint
+from biconsensus.result._consensus import Answered, Consensus, at_point
 from biconsensus.result._path import ConsensusPath
+
+T = TypeVar("T")
 
 EMPTY, WORKING, PREVIEW, READY, FAILED = "empty", "working", "preview", "ready", "failed"
 """States: nothing to explore; the first answer is being found; an answer at once, the exact one to follow; the answer
@@ -59,6 +63,11 @@ def trace_pool(subject: Subject, choices: Choices, progress: Progress = silent) 
     _last[:] = [auto]
     # sent without its own path: that would be finished first, and traced has it
     return Found(replace(traced, asked=replace(traced.asked, progress=silent)), replace(auto, trace=None))
+
+
+def cut_number(traced: Traced, n_groups: int) -> Consensus:
+    """So many groups, without the path, which the one who asks has."""
+    return replace(traced.with_n_groups(n_groups), trace=None)
 
 
 _last: list[Consensus] = []
@@ -100,7 +109,10 @@ class Workspace:
         self._base: tuple[Any, ...] | None = None
         """Key of a path of all sources, which previews start from; it is never thrown away."""
         self._counted: tuple[int, Consensus | None] = (0, None)
+        self._known: dict[str, Any] = {}
         self._thread: threading.Thread | None = None
+        self._finishing: threading.Thread | None = None
+        """The thread whose answer is there, and which finishes its path."""
 
     # what comes in
 
@@ -131,14 +143,13 @@ class Workspace:
 
     def _adopt(self, subject: Subject) -> None:
         """Start from a new subject."""
-        self.subject, self.kept, self.answer = subject, [], None
+        choices = Choices(mode=AUTO if subject.given is None else GIVEN)
+        if subject.given is not None:
+            choices = choices.changed(self._first_choices(subject), subject.pool)
+        self.subject, self.choices, self.kept, self.answer = subject, choices, [], subject.given
         self._paths.clear()
         self._base = None
         self._cuts.clear()
-        self.choices = Choices(mode=AUTO if subject.given is None else GIVEN)
-        if subject.given is not None:
-            self.choices = self.choices.changed(self._first_choices(subject), subject.pool)
-            self.answer = subject.given
         self._solve()
 
     @staticmethod
@@ -175,11 +186,15 @@ class Workspace:
         found = self._paths.get(self.choices.key)
         if found is not None:
             self._paths.move_to_end(self.choices.key)
-            if self.working:
+            if self.choices.mode == NUMBER and self._cut_key() not in self._cuts:
+                self._preview_on(found)
+                self._start(self._number_job, found, self.choices)
+                return
+            if self.working and self._finishing is not self._thread:
                 self._start(lambda: None)
             self._land(found)
             return
-        if self.choices.mode == GIVEN:
+        if self.choices.mode == GIVEN and not self.choices.answers:
             self.answer, self.status = self.subject.given, READY
         else:
             self._preview()
@@ -194,22 +209,47 @@ class Workspace:
         if base is None or choices.together:
             self.status = WORKING if self.answer is None else PREVIEW
             return
-        path = base.traced.path
         if choices.mode == NUMBER:
-            point = min(path.points, key=lambda point: abs(len(point) - choices.n_groups))
+            point = self._nearest_number(base)
         else:
             near = choices.quorum if choices.mode == QUORUM else float(base.auto.settings["quorum"])
-            point = min(path.points, key=lambda point: abs(np.log(float(point.quorum) / near)))
+            point = min(base.traced.path.points, key=lambda point: abs(np.log(float(point.quorum) / near)))
         settings = base.traced.asked.settings
         sizes = choices.min_elements or settings.sizes[0], choices.min_candidates or settings.sizes[1]
         self.answer = preview(base.traced, choices.factors(subject.pool), point, sizes)
         self.status = PREVIEW
+
+    def _preview_on(self, found: Found) -> None:
+        """The point of a path whose number of groups is nearest to the one that was asked for."""
+        self.answer = self._at(found, float(self._nearest_number(found).quorum))
+        self.status = PREVIEW
+
+    def _nearest_number(self, found: Found) -> PathPoint:
+        """Of the points of a path, the one with about as many groups as were asked for."""
+        return min(found.traced.path.points, key=lambda point: abs(len(point) - self.choices.n_groups))
+
+    def _number_job(self, found: Found, choices: Choices) -> None:
+        """Cut into a number of groups, which looks at all rows, in the other process, and land the answer."""
+        self._find_number(found, choices)
+        with self.lock:
+            if threading.current_thread() is self._thread:
+                self._land(found)
+                self.version += 1
+
+    def _find_number(self, found: Found, choices: Choices) -> None:
+        """Have the other process cut a path into a number of groups."""
+        cut = self._worker.run(cut_number, found.traced, choices.n_groups)
+        given = found.traced.asked
+        key = (*choices.key, NUMBER, choices.n_groups)
+        self._keep_cut(key, replace(cut, pool=given.given, row_of=given.joined.inverse))  # one pool for all of them
 
     def _trace_job(self, subject: Subject, choices: Choices) -> None:
         """Trace the path in the other process and land the answer."""
         # what was handed over is not needed there
         sent = replace(subject, given=None, X=None, graph=None, truth=None)
         found: Found = self._worker.run(trace_pool, sent, choices, progress=self._tell)
+        if choices.mode == NUMBER:
+            self._find_number(found, choices)
         with self.lock:
             if threading.current_thread() is not self._thread:
                 return
@@ -220,6 +260,7 @@ class Workspace:
                 del self._paths[next(key for key in self._paths if key != self._base)]
             self._land(found)
             self.version += 1
+            self._finishing = self._thread
         finished = self._worker.run(finish_last)
         with self.lock:
             if self._paths.get(choices.key) is found:
@@ -244,12 +285,25 @@ class Workspace:
         """Answer at the place that was chosen."""
         assert self.subject is not None
         choices = self.choices
+        if choices.answers:
+            key = (*choices.key, choices.mode, choices.quorum, choices.n_groups, choices.answers)
+            if key not in self._cuts:
+                before = self._unanswered(found)
+                answers = tuple(Answered(*one) for one in choices.answers)
+                self._keep_cut(key, with_answers(before, (*before.answers, *answers)))
+            return self._cuts[key]
+        return self._unanswered(found)
+
+    def _unanswered(self, found: Found) -> Consensus:
+        """Answer at the place that was chosen, before what was said of pairs."""
+        assert self.subject is not None
+        choices = self.choices
         if choices.mode == GIVEN:
             assert self.subject.given is not None
             return self.subject.given
         if choices.mode == AUTO:
             return found.auto
-        key = (*choices.key, choices.mode, choices.quorum if choices.mode == QUORUM else choices.n_groups)
+        key = self._cut_key()
         if key not in self._cuts:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -257,6 +311,11 @@ class Workspace:
                 cut = found.traced.with_n_groups(choices.n_groups) if number else self._at(found, choices.quorum)
             self._keep_cut(key, cut)
         return self._cuts[key]
+
+    def _cut_key(self) -> tuple[Any, ...]:
+        """What the answer at a quorum or with a number of groups is remembered by."""
+        choices = self.choices
+        return (*choices.key, choices.mode, choices.quorum if choices.mode == QUORUM else choices.n_groups)
 
     def _at(self, found: Found, quorum: float) -> Consensus:
         """Answer at a quorum: as it was finished, or from the path."""
@@ -274,13 +333,13 @@ class Workspace:
     def whole(self) -> tuple[Subject, Choices, Consensus]:
         """Input, choices and exact answer with its path, after waiting for it."""
         subject, choices, answer = self.settled()
-        if choices.mode == GIVEN:
+        if choices.mode == GIVEN and not choices.answers:
             return subject, choices, answer
         self.wait(None)
         with self.lock:
             found = self._paths.get(choices.key)
             finished = None if found is None else found.finished
-        return subject, choices, replace(answer, trace=finished)
+        return subject, choices, answer if finished is None else replace(answer, trace=finished)
 
     def path(self) -> list[list[float]]:
         """Quorum, number of groups and score of every point of the path, where it is known."""
@@ -296,7 +355,21 @@ class Workspace:
         with self.lock:
             if self.answer is not self._counted[1]:
                 self._counted = self._counted[0] + 1, self.answer
+                self._known = {}
             return self._counted[0]
+
+    def once(self, name: str, answer: Consensus, call: Callable[[], T]) -> T:
+        """What follows from an answer, worked out once while it is on the page."""
+        self.answer_number()
+        with self.lock:
+            known, current = self._known, self._counted[1] is answer
+            if current and name in known:
+                found: T = known[name]
+                return found
+        value = call()
+        if current:
+            known[name] = value
+        return value
 
     def settled(self) -> tuple[Subject, Choices, Consensus]:
         """Input, choices and exact answer; refused while there is none."""
@@ -353,7 +426,8 @@ class Workspace:
     def _work(self, before: threading.Thread | None, work: Any, *arguments: Any) -> None:
         """The thread: stop what ran, work, and say what went wrong."""
         while before is not None and before.is_alive():
-            self._worker.stop()
+            if before is not self._finishing:  # what is left there is short, and wanted by the report
+                self._worker.stop()
             before.join(0.1)
         me = threading.current_thread()
         try:
@@ -363,7 +437,7 @@ class Workspace:
             work(*arguments)
         except StoppedError:
             pass  # whoever stopped it says what comes next
-        except WorkFailedError as error:
+        except BiconsensusError as error:
             with self.lock:
                 if me is self._thread:
                     self._fail(str(error))

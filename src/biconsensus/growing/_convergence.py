@@ -18,9 +18,6 @@ from biconsensus.result._consensus import Consensus
 
 PARTS = (8, 4, 2)
 """Into how many parts the sources are divided for the points of the curve."""
-QUARTERS = 4
-"""The part whose answer is compared for the rule: the whole has as many times more runs than it, as the answer that it
-is to foretell has more than the whole."""
 STAYS = 0.98
 """Adjusted Rand index from which an answer counts as the same: of a hundred elements about one changes."""
 FEWEST = 2
@@ -44,7 +41,7 @@ class Convergence:
     agreement: FloatArray
     """(p,) mean adjusted Rand index between the answers of disjoint parts of that size and the answer of all."""
     expected: float
-    """Agreement to expect between this answer and one with four times the runs; at least that of its own quarters."""
+    """Agreement to expect between this answer and one with four times the runs; NaN where it cannot be told."""
 
     def __bool__(self) -> bool:
         """Whether the answer would stay as it is."""
@@ -57,8 +54,8 @@ class Convergence:
             return f"Not known: {self.n_sources[-1]} sources are too few to compare parts of them; add runs."
         more = "more runs would change little" if self else "more runs would still change the answer"
         return (
-            f"The answers of quarters of the {self.n_sources[-1]} sources agree with that of all of them "
-            f"with an ARI of {self.expected:.3f}: {more}."
+            f"With four times the {self.n_sources[-1]} sources, an answer that agrees with this one with an ARI of "
+            f"{self.expected:.3f} is to be expected: {more}."
         )
 
 
@@ -78,7 +75,9 @@ def convergence(consensus: Consensus) -> Convergence:
     -----
     The sources are put into an order by their content, so that the order in which they came does not matter, and dealt
     out to parts like cards. Where the number of groups was decided by data beyond the pool, parts and whole are
-    compared at that number.
+    compared at that number. An answer of all sources relates to one with four times as many as the answers of quarters
+    relate to it. What those lack (or what halves lack, if that is more) is taken to shrink once more by as much as from
+    eighths to quarters, though the sources double twice.
     """
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; convergence is measured for disjoint groups.")
@@ -93,9 +92,16 @@ def convergence(consensus: Consensus) -> Convergence:
         scores = [ari(labels, _labels(pool.select(sources=part), search)) for part in _dealt(order, parts)]
         sizes.append(order.size // parts)
         agreement.append(float(np.mean(scores)))
-    known = dict(zip(sizes, agreement))
-    expected = known.get(order.size // QUARTERS, np.nan)
-    return Convergence(np.array([*sizes, order.size]), np.array([*agreement, 1.0]), float(expected))
+    return Convergence(np.array([*sizes, order.size]), np.array([*agreement, 1.0]), _expected(agreement))
+
+
+def _expected(agreement: list[float]) -> float:
+    """Agreement with an answer of four times the sources, from those of halves, quarters and eighths."""
+    lacking = [1.0 - score for score in agreement[::-1]]
+    if len(lacking) < 2:
+        return float("nan")
+    shrinks = 1.0 if len(lacking) < 3 or lacking[2] <= 0 else min(lacking[1] / lacking[2], 1.0)
+    return 1.0 - max(lacking[:2]) * shrinks
 
 
 def _search(consensus: Consensus) -> Search:

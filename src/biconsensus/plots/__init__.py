@@ -7,6 +7,7 @@ The numbers behind a picture are separate from its drawing: `matrix_image`, `gro
 from __future__ import annotations
 
 from biconsensus.plots._bases import base_scores, source_labels
+from biconsensus.plots._convergence import convergence
 from biconsensus.plots._domain import models, network, residuals, scatter
 from biconsensus.plots._groups import backing, group_sizes, scores, sources
 from biconsensus.plots._matrix import MatrixImage, matrix_image
@@ -27,6 +28,7 @@ __all__ = [
     "backing_histogram",
     "base_scores",
     "color_of",
+    "convergence",
     "group_numbers",
     "group_sizes",
     "least_certain",

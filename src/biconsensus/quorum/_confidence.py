@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 CALIBRATION = 0.1, 0.84
 """Intercept and slope from that share to the share of freshly drawn pools (benchmarks/tuning/confidence.py)."""
 
+COUNTED = 20_000_000
+"""Cells of candidates and groups up to which they are counted in one dense table of 160 MB; for speed alone."""
+
 
 @dataclass(frozen=True)
 class Confidence:
@@ -134,12 +137,28 @@ class Likeness:
 
 def _jaccard(pool: Pool, members: csr_array) -> coo_array:
     """(n, T) Jaccard index of each candidate with each group, over what its source saw."""
-    shared = (pool.rows.astype(bool).astype(np.float64).T @ members).tocoo()
+    shared = _shared(pool, members)
     sizes = np.asarray(members.sum(axis=0)).ravel()[shared.col]
     if pool.unseen is not None and pool.view_of is not None:
         sizes = sizes - (pool.unseen.astype(np.float64).T @ members).toarray()[pool.view_of[shared.row], shared.col]
     union = pool.sizes[shared.row] + sizes - shared.data
     return coo_array((shared.data / np.maximum(union, 1e-300), (shared.row, shared.col)), shape=shared.shape)
+
+
+def _shared(pool: Pool, members: csr_array) -> coo_array:
+    """(n, T) elements that each candidate shares with each group."""
+    n, n_groups = pool.rows.shape[1], members.shape[1]
+    if np.diff(members.indptr).max(initial=0) > 1 or n * n_groups > COUNTED:
+        return (pool.rows.astype(bool).astype(np.float64).T @ members).tocoo()
+    # every row is in one group at most, so that counting takes the place of a sparse product
+    group, count = np.full(members.shape[0], -1), np.zeros(members.shape[0])
+    filled = np.diff(members.indptr) > 0
+    group[filled], count[filled] = members.indices, members.data
+    row_of = np.repeat(np.arange(members.shape[0]), np.diff(pool.rows.indptr))
+    kept = np.flatnonzero((group[row_of] >= 0) & (pool.rows.data != 0))
+    places = pool.rows.indices[kept] * np.int64(n_groups) + group[row_of[kept]]
+    counts = np.bincount(places, count[row_of[kept]], minlength=n * n_groups).reshape(n, n_groups)
+    return coo_array(counts)
 
 
 def matched(labels: IntArray, again: IntArray, n_groups: int) -> IntArray:

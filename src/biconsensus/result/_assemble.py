@@ -104,7 +104,10 @@ def assemble(
         return result
     path = answer.traced
     on_path = np.ldexp(_used_weights(np.ldexp(weights, -power), path.weighted(path.points[0])), power)
-    return replace(result, trace=PathTrace(path, joined.inverse, power, on_path, evidence, answer.path_evidence))
+    return replace(
+        result,
+        trace=PathTrace(path, joined.inverse, power, on_path, settings["unassigned"], evidence, answer.path_evidence),
+    )
 
 
 def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:

@@ -37,6 +37,8 @@ class PathGroups:
     """(T,) gain of each group, largest first."""
     significance: FloatArray | None = None
     """(T,) base-10 logarithm of the chance of each group, where there was data to ask."""
+    placed: SmallIntArray | None = None
+    """(m,) groups with the left-overs that the data placed, where there are any."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -89,6 +91,8 @@ class PathTrace:
     """Power of two that was taken out of the weights."""
     weights: FloatArray
     """(n,) weights of the candidates on the path."""
+    unassigned: str = "nearest"
+    """What becomes of left-over elements."""
     evidence: Evidence | None = None
     """What was known of the elements beyond the pool."""
     of_grouping: tuple[float, ...] = ()
@@ -115,6 +119,7 @@ class PathTrace:
         blocks, problem = self.path.finish(point), self.path.weighted(point)
         gains = np.array([block.gain for block in blocks], np.float64)
         loss = 2 * (1 - float(point.quorum)) * problem.norm - 2 * float(gains.sum())
+        significance, placed = self._by_data(point, blocks)
         return PathGroups(
             quorum=float(point.quorum),
             score=self.path.score(point),
@@ -123,16 +128,28 @@ class PathTrace:
             rows=_numbered([block.rows for block in blocks], problem.shape[0]),
             columns=_numbered([block.columns for block in blocks], problem.shape[1])[problem.members],
             gains=np.ldexp(gains, self.power),
-            significance=self._significance(point, blocks),
+            significance=significance,
+            placed=placed,
         )
 
-    def _significance(self, point: PathPoint, blocks: Sequence[Block]) -> FloatArray | None:
-        """What the data says of each group of a point."""
+    def _by_data(self, point: PathPoint, blocks: Sequence[Block]) -> tuple[FloatArray | None, SmallIntArray | None]:
+        """What the data says of each group of a point, and where it puts elements that no candidate holds."""
         if self.evidence is None:
-            return None
-        labels = nearest(self.path.weighted(point), blocks)[self.row_of]
-        found = np.asarray(self.evidence.of_groups(labels), np.float64) if blocks else np.zeros(0)
-        return np.concatenate([found, np.zeros(len(blocks) - found.size)])
+            return None, None
+        if not blocks:
+            return np.zeros(0), None
+        labels, placed = (
+            _numbered([block.rows for block in blocks], self.path.condensed.given.shape[0])[self.row_of],
+            None,
+        )
+        if self.unassigned == "nearest":
+            labels = nearest(self.path.weighted(point), blocks)[self.row_of]
+            if (labels < 0).any():
+                moved = self.evidence.place(labels)
+                placed = None if np.array_equal(moved, labels) else moved.astype(np.int32)
+                labels = moved
+        found = np.asarray(self.evidence.of_groups(labels.astype(np.int64)), np.float64)
+        return np.concatenate([found, np.zeros(len(blocks) - found.size)]), placed
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What is kept is the groups, not the search."""

@@ -159,7 +159,10 @@ def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
     points = path.points
     gains = np.concatenate([np.zeros(0), *(point.gains for point in points)])
     told = [np.full(len(point), np.nan) if point.significance is None else point.significance for point in points]
+    placed = [np.full(0, -1) if point.placed is None else point.placed for point in points]
+    size = max((own.size for own in placed), default=0)
     return {
+        "path.placed": np.stack([own if own.size else np.full(size, -2) for own in placed]).astype(np.int32),
         "path.numbers": np.array([[getattr(point, name) for name in PATH_NUMBERS] for point in points]),
         "path.counts": np.array([len(point) for point in points], np.int64),
         "path.rows": np.stack([point.rows for point in points]),
@@ -184,6 +187,11 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
             raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, size)}.")
         for k, values in enumerate(arrays[name]):
             _check_indices(name, values + 1, size, int(counts[k]) + 1)
+    placed = arrays["path.placed"]
+    if placed.ndim != 2 or placed.shape[0] != n_points or placed.shape[1] not in (0, arrays["inverse"].size):
+        raise FileFormatError(f"saved path.placed has shape {placed.shape}, which fits neither points nor elements.")
+    for k, values in enumerate(placed):
+        _check_indices("path.placed", values + 2, values.size, int(counts[k]) + 2)
     own = np.split(groups, np.cumsum(counts)[:-1]) if n_points else []
     points = [
         PathGroups(
@@ -195,6 +203,8 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
             columns=arrays["path.columns"][k].astype(np.int32),
             gains=own[k][:, 0],
             significance=None if np.isnan(own[k][:, 1]).any() else own[k][:, 1],
+            # -2 stands for "nothing was placed"
+            placed=placed[k].astype(np.int32) if (placed[k] > -2).any() else None,
         )
         for k in range(n_points)
     ]

@@ -11,6 +11,7 @@ let state = null;      // what the server said last
 let details = null;    // what it said of the last answer, which takes a moment longer
 let sheet = { group: "", text: "", page: 0 };
 let chosen = new Map(); // elements that are ticked: number to name
+let asked = null;      // the question on the page
 let shownAnswer = -1, waiting = null, sending = false, pending = {}, reportTimer = null;
 
 function make(tag, attributes, ...children) {
@@ -85,7 +86,7 @@ function show(told) {
   }
   at("save").disabled = !ready; at("keep").disabled = !ready;
   for (const id of ["elements", "compare", "report"]) at(id).hidden = !state.answer;
-  if (ready && shownAnswer !== state.answer.number) { shownAnswer = state.answer.number; showDetails(); showElements(); showReport(); showBoth(); }
+  if (ready && shownAnswer !== state.answer.number) { shownAnswer = state.answer.number; showDetails(); showElements(); showReport(); showBoth(); showQuestion(); }
   for (const id of ["elements", "both", "frame", "groups"]) at(id).classList.toggle("stale", !ready);
   if (state.working && !waiting) waiting = setTimeout(refresh, 250);
   if (!state.working) document.body.dataset.ready = "";
@@ -179,6 +180,7 @@ function showSources() {
     return make("tr", { class: source.on ? "" : "off" }, make("td", {}, box), name, make("td", { class: "number", text: number(source.groups) }), make("td", { class: "number", text: source.on && one ? share(one.alike) : "–" }), make("td", {}, weight));
   }));
   if (focus) { const node = document.querySelector('[data-control="' + focus + '"]'); if (node) node.focus(); }
+  at("sources-note").textContent = state.input.sources > state.sources.length ? "The first " + state.sources.length + " of " + number(state.input.sources) + "." : "";
   at("all-on").disabled = !state.choices.off.length && !state.choices.weights.length;
 }
 
@@ -253,6 +255,27 @@ function showChosen() {
   at("tie").textContent = chosen.size < 2 ? "These belong together" : "These " + chosen.size + " belong together";
 }
 
+async function showQuestion() {
+  let told;
+  try { told = await ask("question"); } catch { return; }
+  if (told.waiting || told.number !== state.answer.number) return;
+  const question = told.question, said = state.answers || [];
+  at("question").hidden = !question && !said.length;
+  for (const button of document.querySelectorAll("[data-reply]")) button.hidden = !question;
+  asked = question;
+  at("question-text").textContent = question
+    ? "Do " + question.names[0] + " (" + groupName(question.groups[0]) + ") and " + question.names[1] + " (" + groupName(question.groups[1]) + ") belong together? " + Math.round(100 * question.together) + "% of the sources say so; it is about " + number(question.sizes[0]) + " and " + number(question.sizes[1]) + " elements like them."
+    : "Nothing is left that is worth asking.";
+  at("replies").hidden = !said.length;
+  at("reply-list").replaceChildren(...said.map((one, k) => make("li", {}, one.names.join(one.together ? " and " : " and not ") + (one.together ? " together " : " "), make("button", { type: "button", text: "Undo", "aria-label": "Undo: " + one.names.join(", "), onclick: () => choose({ answers: state.choices.answers.filter((_, other) => other !== k) }) }))));
+}
+
+function reply(said) {
+  if (!asked) return;
+  if (said === "skip") choose({ skipped: [...state.choices.skipped, asked.elements] }).then(showQuestion);
+  else choose({ answers: [...state.choices.answers, [...asked.elements, said === "together"]] });
+}
+
 function showReport() {
   clearTimeout(reportTimer);
   reportTimer = setTimeout(() => { if (state.status !== "ready") { shownAnswer = -1; return; } at("report-link").href = "report"; at("frame").src = "report?v=" + state.answer.number; }, 400);
@@ -290,7 +313,9 @@ function showLines() {
   at("lines").hidden = !lines;
   if (!lines) return;
   at("lines-note").textContent = lines.note || "The same answer on the command line:";
-  at("command").textContent = lines.command;
+  at("command").textContent = lines.command || "";
+  at("command").hidden = !lines.command; at("copy").hidden = !lines.command;
+  if (!lines.command) at("python-box").open = true;
   at("python").textContent = lines.python || "";
   at("python-box").hidden = !lines.python;
 }
@@ -343,6 +368,7 @@ function listen() {
   at("back").addEventListener("click", () => tell("back", { name: at("with").value }));
   at("forget").addEventListener("click", async () => { await tell("drop", { name: at("with").value }); showBoth(); });
   at("save").addEventListener("click", async () => { if (await tell("save", {})) at("saved").textContent = "Saved at " + new Date().toLocaleTimeString() + "."; });
+  for (const button of document.querySelectorAll("[data-reply]")) button.addEventListener("click", () => reply(button.dataset.reply));
   at("copy").addEventListener("click", async () => {
     try { await navigator.clipboard.writeText(at("command").textContent); at("saved").textContent = "Copied."; }
     catch { getSelection().selectAllChildren(at("command")); at("saved").textContent = "Press Ctrl-C to copy."; }
