@@ -25,7 +25,7 @@ if os.environ.get("BICONSENSUS_PROFILE") == "mutate" and not hasattr(pytest.Item
 # matplotlib must not look for a screen
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# scanpy, cdlib and others are too heavy for everyone's environment: `make test-integrations` brings them and asks for these
+# scanpy, cdlib and others are heavy: `make test-integrations` brings them and asks for these tests
 collect_ignore = [] if os.environ.get("BICONSENSUS_INTEGRATIONS") else ["integrations"]
 
 
