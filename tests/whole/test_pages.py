@@ -128,7 +128,7 @@ def test_notebooks_are_kept_without_outputs(path: Path) -> None:
 
 
 def test_the_page_for_r_names_columns_that_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table as `write.csv` of R writes it: names of the rows in a first column without a name, everything in quotes."""
+    """A table as `write.csv` of R writes it: row names first, without a header, everything in quotes."""
     monkeypatch.chdir(tmp_path)
     lines = [f'"AAAC{i}-1","{i // 20}","{i // 20}","{i // 10}"' for i in range(40)]
     Path("labels.csv").write_text("\n".join(['"","res.0.2","res.0.6","res.1"', *lines]) + "\n", encoding="utf-8")
