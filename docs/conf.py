@@ -44,6 +44,8 @@ nb_output_stderr = "remove"
 html_theme = "furo"
 html_title = "biconsensus"
 html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
