@@ -327,10 +327,12 @@ def test_every_cut_of_the_path_is_what_a_search_of_its_own_gives():
         assert np.array_equal(traced.at(quorum).labels, own.labels)
         assert traced.at(quorum).settings == own.settings
         assert own.settings["method"] == "path"
+        assert traced.at(quorum).asked == own.asked
     for number in (2, 3, 5):
         own = solve(pool, replace(search, n_groups=number))
         assert np.array_equal(traced.with_n_groups(number).labels, own.labels)
         assert traced.with_n_groups(number).settings == own.settings
+        assert traced.with_n_groups(number).asked == own.asked
     assert np.array_equal(traced.answer().labels, solve(pool, search).labels)
 
 

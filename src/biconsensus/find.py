@@ -42,6 +42,8 @@ logger = logging.getLogger("biconsensus")
 IN_MEMORY = (Pool, np.ndarray, list, tuple, dict)
 """Kinds of input that are never streamed."""
 METHODS = ("auto", "greedy", "joint", "path")
+CUTS = ("quorum", "method", "n_groups")
+"""Settings that say where the path is cut."""
 DISJOINT = ("joint", "path")
 """Methods whose groups share no element, and which Algorithm 1 does not end."""
 STOPS = ("size", "first_small", "description_length")
@@ -557,7 +559,13 @@ class Traced:
         """The groups of one point of the path."""
         settings = replace(self.asked.settings, n_groups=None)
         answer = _answer_at(self.path, point, settings, "given")
-        return replace(self.asked, settings=settings).consensus(replace(answer, method="path", traced=self.path))
+        asked = self._asked_for(settings, quorum=float(point.quorum), method="path")
+        return asked.consensus(replace(answer, method="path", traced=self.path))
+
+    def _asked_for(self, settings: Search, **given: Any) -> _Asked:
+        """The same question, cut elsewhere, with what would be given to get there."""
+        kept = {name: value for name, value in self.asked.recorded.items() if name not in CUTS}
+        return replace(self.asked, settings=settings, recorded=given | kept)
 
     def with_n_groups(self, n_groups: int) -> Consensus:
         """Exactly `n_groups` groups, as ``find_consensus(n_groups=n_groups)`` gives them.
@@ -572,7 +580,7 @@ class Traced:
         Consensus
         """
         settings = replace(self.asked.settings, quorum="auto", n_groups=check_count("n_groups", n_groups))
-        return replace(self, asked=replace(self.asked, settings=settings)).answer()
+        return replace(self, asked=self._asked_for(settings, n_groups=settings.n_groups)).answer()
 
 
 def _choice_on_path(

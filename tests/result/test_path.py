@@ -104,7 +104,7 @@ def test_a_path_that_is_not_there_is_told() -> None:
 
 def test_a_sampled_path_has_one_point_for_each_number_of_groups() -> None:
     rng = np.random.default_rng(0)
-    truth = rng.integers(0, 6, 30_000)
+    truth = rng.integers(0, 6, 22_000)
     base = [
         np.where(rng.random(truth.size) < 0.2, rng.integers(0, 6, truth.size), truth // (1 + k % 2)) for k in range(12)
     ]

@@ -88,9 +88,10 @@ class Backend:
     def report(self) -> str:
         """The report of the answer on the page, made in a process of its own."""
         with self._one:  # a page that moved on meanwhile gets the report of where it is now
-            subject, _, answer = self.space.whole()
+            subject, choices, answer = self.space.whole()
             if self._page[0] is not answer.members:
-                self._page = answer.members, self.renderer.run(_render, subject, answer)
+                command = views.commands(subject, choices)
+                self._page = answer.members, self.renderer.run(_render, subject, answer, command)
             return self._page[1]
 
     def close(self) -> None:
@@ -100,10 +101,10 @@ class Backend:
         self._folder.cleanup()
 
 
-def _render(subject: Subject, answer: Any) -> str:
+def _render(subject: Subject, answer: Any, command: tuple[str, str]) -> str:
     """The report as text."""
     options = {"title": f"Consensus of {subject.name}", "X": subject.X, "graph": subject.graph, "truth": subject.truth}
-    return render_report(answer, **options, about={"Input": subject.name})
+    return render_report(answer, **options, about={"Input": subject.name}, command=command)
 
 
 class Guard:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -248,8 +249,17 @@ def lines(subject: Subject, choices: Choices) -> dict[str, str]:
     return {"note": "", "command": _command(subject, choices), "python": python}
 
 
-def _command(subject: Subject, choices: Choices) -> str:
-    """The command line."""
+def commands(subject: Subject, choices: Choices) -> tuple[str, str]:
+    """The command line of the answer, and that of another point of its path, at QUORUM; empty where there is none."""
+    line = lines(subject, choices)
+    if line["note"]:
+        return "", ""
+    elsewhere = _command(subject, replace(choices, mode=QUORUM), "QUORUM")
+    return line["command"], elsewhere
+
+
+def _command(subject: Subject, choices: Choices, quorum: str = "") -> str:
+    """The command line; with another text for the quorum where one is given."""
     verb = {GROUPINGS: "merge", POINTS: "cluster", NETWORK: "communities"}[subject.kind]
     words = ["biconsensus", verb, subject.name]
     reading = subject.reading
@@ -265,7 +275,7 @@ def _command(subject: Subject, choices: Choices) -> str:
         words += ["--weight", f"{subject.pool.sources[k].name}={weight!r}"] if k in voting else []
     for one in choices.together:
         words += ["--together", ",".join(names(subject, np.array(one)))]
-    for option, value in _asked(choices).items():
+    for option, value in (_asked(choices) | ({"quorum": quorum} if quorum else {})).items():
         option = {"n_groups": "--groups"}.get(option, "--" + option.replace("_", "-"))
         words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
     return shlex.join([*words, "--out", "groups.csv"])

@@ -326,8 +326,9 @@ class Workspace:
             for point in finished.points:
                 if abs(point.quorum - quorum) < SAME_QUORUM:
                     answer = at_point(found.auto, finished, point)
-                    said = {"chosen_by": "given", "method": "path", "n_groups": None}
-                    return replace(answer, settings={**answer.settings, **said})
+                    settings = {**answer.settings, "chosen_by": "given", "method": "path", "n_groups": None}
+                    asked = {"quorum": point.quorum, "method": "path", **answer.asked}
+                    return replace(answer, settings=settings, asked=asked)
         return found.traced.at(quorum)
 
     def whole(self) -> tuple[Subject, Choices, Consensus]:

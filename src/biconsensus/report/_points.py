@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 1000
 """Groups of one point that the page lists; a table of more is read by nobody."""
+MOST_FLOWS = 2000
+"""Flows of elements between two points that the page draws."""
 MOST_TESTED = 3_000_000
 """Entries of the pool times points up to which the agreement on every group is tested: a second or so."""
-
+MOST_TESTED_GROUPS = 300
+"""Groups of all points together up to which it is tested, for the same reason."""
 ESTIMATED = "Confidence is estimated on the elements of this page."
 """What the page says of points at which not all elements were looked at."""
 
@@ -141,7 +144,9 @@ def points_data(stops: list[Stop], sample: Sample) -> dict[str, Any]:
     flows = [flow(a.consensus.labels, b.consensus.labels) for a, b in pairwise(stops)]
     colors = color_numbers(stops, flows)
     pool = stops[0].consensus.pool
-    agreement = AgreementEvidence(pool) if pool.rows.nnz * len(stops) <= MOST_TESTED else None
+    n_groups = sum(len(stop.consensus) for stop in stops)
+    quick = pool.rows.nnz * len(stops) <= MOST_TESTED and n_groups <= MOST_TESTED_GROUPS
+    agreement = AgreementEvidence(pool) if quick else None
     points, labels, confidence, others, there, backing = [], [], [], [], [], []
     for stop, own_colors in zip(stops, colors):
         here = stop.consensus
@@ -165,9 +170,10 @@ def points_data(stops: list[Stop], sample: Sample) -> dict[str, Any]:
 
 
 def _flow_rows(shared: coo_array) -> list[list[int]]:
-    """Triples of group, group and elements."""
+    """Triples of group, group and elements, the largest where there are very many."""
     rows, columns = shared.coords
-    found: list[list[int]] = np.column_stack([rows - 1, columns - 1, shared.data]).astype(np.int64).tolist()
+    kept = np.sort(np.argsort(-shared.data, kind="stable")[:MOST_FLOWS])
+    found: list[list[int]] = np.column_stack([rows - 1, columns - 1, shared.data])[kept].astype(np.int64).tolist()
     return found
 
 

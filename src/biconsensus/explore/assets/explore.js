@@ -207,7 +207,7 @@ function showAnswer() {
     const bar = make("div", { class: "bar" });
     bar.style.width = 100 * size / most + "%"; bar.style.background = color(group);
     const button = make("button", { type: "button", text: groupName(group), "aria-pressed": String(sheet.group === String(group)), onclick: () => filter(group) });
-    return make("tr", { class: sheet.group === String(group) ? "on" : "" }, make("td", {}, dot(group), button), make("td", { class: "number", text: number(size) }), make("td", { class: "share" }, bar), make("td", { class: "number", text: number(answer.candidates[group]) }), make("td", { class: "number", text: share(confidence[group]) }));
+    return make("tr", { class: sheet.group === String(group) ? "on" : "" }, make("td", {}, dot(group), button), make("td", { class: "number", text: number(size) }), make("td", { class: "share" }, bar), make("td", { class: "number wide", text: number(answer.candidates[group]) }), make("td", { class: "number", text: share(confidence[group]) }));
   }));
   if (answer.groups > answer.sizes.length) at("summary").textContent += " The first " + answer.sizes.length + " groups are listed.";
   const select = at("group");
@@ -353,7 +353,9 @@ function listen() {
     showSteps(state.path, Number(at("quorum").value));
     choose({ mode: "quorum", quorum: state.path[Number(at("quorum").value)][0] });
   });
-  at("n-groups").addEventListener("change", () => { const value = Math.round(Number(at("n-groups").value)); if (value >= 1) choose({ mode: "n_groups", n_groups: value }); });
+  const cut = () => { const value = Math.round(Number(at("n-groups").value)); if (value >= 1) choose({ mode: "n_groups", n_groups: value }); };
+  at("n-groups").addEventListener("change", cut);
+  at("n-groups").addEventListener("keydown", (event) => { if (event.key === "Enter") cut(); });
   at("all-on").addEventListener("click", () => choose({ off: [], weights: [] }));
   for (const [id, name] of [["min-elements", "min_elements"], ["min-candidates", "min_candidates"]]) at(id).addEventListener("change", () => choose({ [name]: at(id).value === "" ? null : Math.round(Number(at(id).value)) }));
   at("unassigned").addEventListener("change", () => choose({ unassigned: at("unassigned").value }));

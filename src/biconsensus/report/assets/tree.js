@@ -1,12 +1,12 @@
 // The consensus tree: groups of every point of the path, from coarse to fine, and the elements that flow between them.
-const SMALLEST_FLOW = .002;
+const SMALLEST_FLOW = .002, MOST_BARS_OF_TREE = 150;
 
 function tree(place) {
   if (points.length < 2) { at("tree").hidden = true; return; }
   const H = 420, top = 34, bottom = 30, left = 14, right = 14, bar = 12, gap = 3;
   const wide = Math.max(WIDE, 64 * points.length), width = wide - left - right - bar, height = H - top - bottom;
   const total = data.elements.total, x = (p) => left + width * p / (points.length - 1);
-  const order = orders(), spots = points.map((_, p) => layout(p));
+  const order = orders(), ranks = order.map((groups) => new Map(groups.map((group, k) => [group, k]))), spots = points.map((_, p) => layout(p));
   let svg = null, mode = "group";
 
   function layout(p) {
@@ -14,29 +14,25 @@ function tree(place) {
     const scale = (height - pad * (groups.length - 1)) / total;
     let y = top;
     for (const group of groups) {
-      const size = group < 0 ? points[p].outside : flowSize(p, group);
+      const size = sizeOf(p, group);
       found[group] = { y, size, height: Math.max(.6, size * scale), scale };
       y += size * scale + pad;
     }
     return found;
   }
-  function flowSize(p, group) {
-    const flow = data.path.flows[p < points.length - 1 ? p : p - 1], own = p < points.length - 1 ? 0 : 1;
-    let sum = 0;
-    for (const row of flow) if (row[own] === group) sum += row[2];
-    return sum;
-  }
+  function sizeOf(p, group) { return group < 0 ? points[p].outside : points[p].sizes[group]; }
   // In every column the groups stand where their elements stood in the column before.
   function orders() {
     const found = [];
     points.forEach((point, p) => {
-      const groups = new Set(data.path.flows[p < points.length - 1 ? p : p - 1].map((row) => row[p < points.length - 1 ? 0 : 1]));
-      const list = [...groups];
+      const all = [...point.sizes.keys()].sort((a, b) => point.sizes[b] - point.sizes[a]).slice(0, MOST_BARS_OF_TREE);
+      const list = all.filter((group) => point.sizes[group] > 0).concat(point.outside ? [-1] : []);
       if (p === 0) list.sort((a, b) => (a < 0) - (b < 0) || a - b);
       else {
         const rank = new Map(found[p - 1].map((group, k) => [group, k])), sum = {}, weight = {};
-        for (const [a, b, size] of data.path.flows[p - 1]) { sum[b] = (sum[b] || 0) + size * rank.get(a); weight[b] = (weight[b] || 0) + size; }
-        list.sort((a, b) => (a < 0) - (b < 0) || sum[a] / weight[a] - sum[b] / weight[b] || a - b);
+        for (const [a, b, size] of data.path.flows[p - 1]) if (rank.has(a)) { sum[b] = (sum[b] || 0) + size * rank.get(a); weight[b] = (weight[b] || 0) + size; }
+        const mean = (group) => (weight[group] ? sum[group] / weight[group] : 1e9);
+        list.sort((a, b) => (a < 0) - (b < 0) || mean(a) - mean(b) || a - b);
       }
       found.push(list);
     });
@@ -65,15 +61,15 @@ function tree(place) {
       }
       const label = draw("text", { x: x(p) + bar / 2, y: 14, "text-anchor": "middle", class: p === state.point ? "strong" : "", text: number(point.groups) });
       svg.append(label);
-      if (point.chosen) svg.append(draw("text", { x: Math.min(wide - 24, Math.max(24, x(p) + bar / 2)), y: H - 8, "text-anchor": "middle", text: "▲ answer" }));
+      if (point.chosen) svg.append(draw("text", { x: Math.min(wide - 32, Math.max(32, x(p) + bar / 2)), y: H - 8, "text-anchor": "middle", text: "▲ answer" }));
       if (p === state.point) svg.append(draw("rect", { class: "current", x: x(p) - 4, y: top - 6, width: bar + 8, height: height + 12, rx: 4 }));
     });
     place.replaceChildren(svg);
   }
   function ribbons(flow, p) {
-    const from = {}, to = {};
-    const rows = [...flow].sort((a, b) => order[p].indexOf(a[0]) - order[p].indexOf(b[0]) || order[p + 1].indexOf(a[1]) - order[p + 1].indexOf(b[1]));
-    const ends = [...flow].sort((a, b) => order[p + 1].indexOf(a[1]) - order[p + 1].indexOf(b[1]) || order[p].indexOf(a[0]) - order[p].indexOf(b[0]));
+    const from = {}, to = {}, left = ranks[p], right = ranks[p + 1], drawn = flow.filter((row) => left.has(row[0]) && right.has(row[1]));
+    const rows = [...drawn].sort((a, b) => left.get(a[0]) - left.get(b[0]) || right.get(a[1]) - right.get(b[1]));
+    const ends = [...drawn].sort((a, b) => right.get(a[1]) - right.get(b[1]) || left.get(a[0]) - left.get(b[0]));
     const landing = new Map();
     for (const row of ends) {
       const spot = spots[p + 1][row[1]];
