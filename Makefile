@@ -38,7 +38,7 @@ test: $(READY)
 
 test-integrations: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group integrations
-	BICONSENSUS_REQUIRE_ALL=1 $(BIN)/python -m pytest -q tests/integrations $(ARGS)
+	BICONSENSUS_INTEGRATIONS=1 $(BIN)/python -m pytest -q tests/integrations $(ARGS)
 
 check: $(READY)
 	$(BIN)/ruff check .

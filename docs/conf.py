@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from pathlib import Path
@@ -37,22 +36,22 @@ exclude_patterns = [
 suppress_warnings = ["config.cache", "toc.empty_glob"]
 
 # the tutorials are notebooks without outputs: they run in every build, and one that fails stops it
-nb_execution_mode = "cache"
+nb_execution_mode = "force"
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 300
 nb_output_stderr = "remove"
 
 html_theme = "furo"
 html_title = "biconsensus"
 html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-
-os.environ.setdefault("MPLBACKEND", "Agg")
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

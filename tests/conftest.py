@@ -25,6 +25,9 @@ if os.environ.get("BICONSENSUS_PROFILE") == "mutate" and not hasattr(pytest.Item
 # matplotlib must not look for a screen
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# scanpy, cdlib and others are heavy: `make test-integrations` brings them and asks for these tests
+collect_ignore = [] if os.environ.get("BICONSENSUS_INTEGRATIONS") else ["integrations"]
+
 
 def not_here(reason: str) -> NoReturn:
     """Skip, or fail where BICONSENSUS_REQUIRE_ALL is set: continuous integration has everything."""

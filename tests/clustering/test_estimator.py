@@ -229,3 +229,15 @@ def test_twenty_groups_are_found_with_alternatives_and_certificates():
 def test_a_given_number_of_groups_stays_exact_whatever_the_points_say():
     X = np.random.default_rng(0).normal(size=(150, 2))
     assert bc.ConsensusClustering(n_groups=4, random_state=0).fit(X).n_clusters_ == 4
+
+
+def test_points_beside_ready_made_labels_decide_also_in_a_pool_of_three():
+    """Three runs that differ in how they cut: real clouds are found, cuts through one cloud are not."""
+    rng = np.random.default_rng(0)
+    clouds = np.concatenate([rng.normal(8 * k, 1, (60, 6)) for k in range(3)])
+    cloud = rng.normal(size=(180, 6))
+    for points, expected in ((clouds, 3), (cloud, 1)):
+        runs = [KMeans(k, n_init=1, random_state=k).fit_predict(points) for k in (3, 4, 5)]
+        assert bc.ConsensusClustering().fit_labels(runs, points).n_clusters_ == expected
+    with pytest.raises(InputError, match="X: got 5 rows for 180 labelled elements"):
+        bc.ConsensusClustering().fit_labels(runs, cloud[:5])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import anndata
 import numpy as np
 import pytest
+import scanpy as sc
 
 import biconsensus as bc
-from tests.integrations.test_pages import needed
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -14,9 +15,6 @@ pytestmark = pytest.mark.filterwarnings("default")
 @pytest.fixture(scope="module")
 def cells():
     """700 blood cells with Leiden at three resolutions, of which the finest was run seven times."""
-    needed("scanpy")
-    import scanpy as sc
-
     adata = sc.datasets.pbmc68k_reduced()
     for k, resolution in enumerate([0.2, 0.5, 1.0] + [3.0] * 7):
         options = {"flavor": "igraph", "n_iterations": 2, "random_state": k}
@@ -34,8 +32,6 @@ def test_ten_results_do_not_echo_the_commonest_resolution(cells):
 
 
 def test_leiden_over_resolutions_in_one_call(cells, tmp_path):
-    import anndata
-
     adata, _ = cells
     bc.tl.consensus_leiden(adata, n_seeds=2, key_added="found")
     assert 5 <= adata.uns["found"]["n_groups"] <= 14
@@ -47,9 +43,6 @@ def test_leiden_over_resolutions_in_one_call(cells, tmp_path):
 
 
 def test_one_cloud_of_cells_is_one_group():
-    needed("scanpy")
-    import scanpy as sc
-
     rng = np.random.default_rng(0)
     adata = sc.AnnData(rng.normal(size=(400, 10)))
     adata.obsm["X_pca"] = np.asarray(adata.X)

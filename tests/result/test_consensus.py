@@ -370,3 +370,11 @@ def test_confidence_is_that_of_the_function():
     table = np.where(rng.random((60, 7)) < 0.35, rng.integers(0, 3, (60, 7)), rng.integers(0, 3, (60, 1)))
     c = paper_consensus(table, unassigned="nearest")
     assert np.array_equal(c.confidence().elements, confidence(c).elements)
+
+
+def test_arrow_gets_labels_and_backing_without_a_copy(result):
+    table = result.to_arrow()
+    assert table.column_names == ["id", "label", "backing"]
+    assert table["id"][3].as_py() == "cell 3"
+    for name, values in (("label", result.labels), ("backing", result.backing)):
+        assert table[name].chunk(0).buffers()[1].address == values.__array_interface__["data"][0]

@@ -11,6 +11,7 @@ import pytest
 import typer.main
 
 import biconsensus
+from biconsensus.cli import run
 from biconsensus.cli._app import app
 from scripts import dist, run_pages
 
@@ -124,3 +125,18 @@ def test_notebooks_are_kept_without_outputs(path: Path) -> None:
     assert all(
         cell["outputs"] == [] and cell["execution_count"] is None for cell in cells if cell["cell_type"] == "code"
     )
+
+
+def test_the_page_for_r_names_columns_that_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table as `write.csv` of R writes it: row names first, without a header, everything in quotes."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f'"AAAC{i}-1","{i // 20}","{i // 20}","{i // 10}"' for i in range(40)]
+    Path("labels.csv").write_text("\n".join(['"","res.0.2","res.0.6","res.1"', *lines]) + "\n", encoding="utf-8")
+    page = (ROOT / "docs" / "howto" / "r_and_seurat.md").read_text(encoding="utf-8")
+    arguments = re.findall(r'"([^"]+)"', re.search(r'system2\("biconsensus", c\((.*?)\)', page)[1])  # type: ignore[index]
+    assert run(arguments) == 0
+    head, first = Path("groups.csv").read_text(encoding="utf-8").splitlines()[:2]
+    assert first.startswith("AAAC0-1,"), "row.names = 1 finds the cells"
+    used = re.findall(r'groups\[colnames\(object\), "(\w+)"\]', page)
+    assert len(used) == 2
+    assert set(used) <= set(head.split(","))
