@@ -147,25 +147,36 @@ class Unexplained:
             self._beside[index] = self._beside[index] - one.beside[still].sum(0)
         self.live[gone], self.quiet[still] = False, False
 
-    def scores(self, tight: bool = True) -> FloatArray:
-        """(g,) log-10 NFA of each fitted model among what is left, at its best threshold."""
-        parts = [self._score(index, tight) for index in range(len(self._models))]
+    def scores(self) -> FloatArray:
+        """(g,) log-10 NFA of each fitted model among what is left, at its best threshold, with its tightness."""
+        parts = [self._score(index) for index in range(len(self._models))]
         return np.concatenate([np.empty(0), *parts])
 
-    def _score(self, index: int, tight: bool) -> FloatArray:
+    def log_nfa(self, index: int, number: int) -> float:
+        """The same of one model of a family, without its tightness."""
+        columns = slice(number, None, self._held[index].size // self._models[index].n_levels)
+        return float(self._level_log_nfa(index, columns).min())
+
+    def _score(self, index: int) -> FloatArray:
         """(g,) the scores of one family."""
         one, test = self._models[index], self._models[index].test
-        held = self._held[index] - test.left_out * self._weights.mean()
-        n_points, chance = np.inf, one.chance
-        if test.chance.rule == "background":
-            n_points = float(self.quiet.sum())
-            chance = self._beside[index] / max(n_points, 1.0)
-        nfa = test.log_nfa(held, chance, n_points, self.live)
-        if tight and test.weights is None:
+        nfa = self._level_log_nfa(index, slice(None))
+        if test.weights is None:
             # as for a variance: least squares took as many elements' worth of it as are left out
+            held = self._held[index] - test.left_out
             mean = np.maximum(self._squares[index], 0.0) / np.maximum(held, 1.0)
             nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension)
         return np.asarray(nfa.reshape(one.n_levels, -1).min(0), np.float64)
+
+    def _level_log_nfa(self, index: int, columns: slice) -> FloatArray:
+        """Log-10 NFA of some models of one family at each threshold."""
+        one, test = self._models[index], self._models[index].test
+        held = self._held[index][columns] - test.left_out * self._weights.mean()
+        n_points, chance = np.inf, one.chance[columns]
+        if test.chance.rule == "background":
+            n_points = float(self.quiet.sum())
+            chance = self._beside[index][columns] / max(n_points, 1.0)
+        return test.log_nfa(held, chance, n_points, self.live)
 
 
 class Exclusion:
@@ -299,7 +310,7 @@ class Exclusion:
         A band can be moved until b elements lie on its edges, each on one of two, without losing an element. This is
         the smaller number where samples are not exact and elements are many.
         """
-        family, _ = self._place[index]
+        family, number = self._place[index]
         test = self.candidates[family].test
         if not test.left_out or test.weights is not None:
             return float(np.inf)
@@ -307,7 +318,7 @@ class Exclusion:
         bands = log_tests(len(self.data), size, 1, n_levels, "combinatorial") + size * np.log10(2)
         # half of epsilon is for this kind of test, half for witnesses
         penalty = max(bands - test.log_n_tests, 0.0) + np.log10(2)
-        return float(left.scores(tight=False)[index] + penalty)
+        return left.log_nfa(family, number) + penalty
 
     def _spread(self, index: int, spot: float, left: Unexplained) -> float:
         """Log-10 probability that chance gives a fitted model what it holds of the rest, without its densest spot."""

@@ -24,6 +24,8 @@ _PILOT = 256
 """Hypotheses that are drawn to learn about the data."""
 _ENOUGH = 256
 """A round draws no more hypotheses when so many have passed the screening: the next round looks for the rest."""
+_USED_UP = 0.1
+"""A batch that gives less than this part of the hypotheses it should is the last: distinct samples are used up."""
 _BACKGROUND = 4096
 """Fewest background points."""
 
@@ -161,7 +163,8 @@ class ModelSearch:
         parts = list[Screened]()
         drawn = 0
         while drawn < planned:
-            hypotheses = propose(family, view, min(batch, planned - drawn), self.rng)
+            wanted = min(batch, planned - drawn)
+            hypotheses = propose(family, view, wanted, self.rng)
             if not len(hypotheses.params):
                 break
             if test.chance.rule == "empirical":
@@ -170,7 +173,8 @@ class ModelSearch:
                 test = self._test(family, chosen, len(hypotheses.params), self._chance, threshold)
             parts.append(screen(view, hypotheses, test, relaxed, settings.n_jobs))
             drawn += len(hypotheses.params)
-            if not automatic or family.law.name == "exhaustive" or sum(len(p.params) for p in parts) >= _ENOUGH:
+            used_up = len(hypotheses.params) < _USED_UP * wanted or family.law.name == "exhaustive"
+            if used_up or not automatic or sum(len(p.params) for p in parts) >= _ENOUGH:
                 break
         screened = _together(parts, view, family)
         if not self.n_rounds:
