@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from biconsensus.fitting._hypotheses import Screened
 from biconsensus.fitting._refit import Fit, first_alike, merged, merged_by_votes, refine_groups
 from biconsensus.fitting._settings import Family
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.significance._models import NfaTest, log_tests, log_tightness
 
 _WITNESSES = 12
@@ -128,11 +128,17 @@ def _codimension(chance: FloatArray, levels: FloatArray) -> float:
     return float(max(1, round(growth / np.log(levels[-1] / levels[-2]))))
 
 
+def _parameters(model: Model) -> int:
+    """Free parameters of a model."""
+    return int(getattr(model, "degrees_of_freedom", model.sample_size))
+
+
 class Unexplained:
     """What is left of elements and background after some models were taken, and how much of it each model holds."""
 
     def __init__(self, models: list[ModelHits], weights: FloatArray, n_points: int) -> None:
         self._models, self._weights = models, weights
+        self._fewest = min(_parameters(one.test.model) for one in models)
         self.live, self.quiet = np.ones(len(weights), bool), np.ones(n_points, bool)
         self._held = [weights @ one.hits for one in models]
         self._squares = [one.squares.sum(0) for one in models]
@@ -155,23 +161,27 @@ class Unexplained:
     def log_nfa(self, index: int, number: int) -> float:
         """The same of one model of a family, without its tightness."""
         columns = slice(number, None, self._held[index].size // self._models[index].n_levels)
-        return float(self._level_log_nfa(index, columns).min())
+        return float(self._level_log_nfa(index, columns, self._models[index].test.left_out).min())
 
     def _score(self, index: int) -> FloatArray:
         """(g,) the scores of one family."""
         one, test = self._models[index], self._models[index].test
-        nfa = self._level_log_nfa(index, slice(None))
+        # as for a variance: least squares uses up as many elements as it takes to determine the parameters
+        used = max(test.left_out, -(-_parameters(test.model) // round(one.codimension))) if test.left_out else 0
+        nfa = self._level_log_nfa(index, slice(None), used)
         if test.weights is None:
-            # as for a variance: least squares took as many elements' worth of it as are left out
-            held = self._held[index] - test.left_out
+            held = self._held[index] - used
             mean = np.maximum(self._squares[index], 0.0) / np.maximum(held, 1.0)
             nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension)
+            # a plane is no cylinder of a hundred metres: each parameter that another family does without costs what
+            # it takes to tell, half a logarithm of the number of elements
+            nfa = nfa + (_parameters(test.model) - self._fewest) / 2 * np.log10(np.maximum(held, 1.0))
         return np.asarray(nfa.reshape(one.n_levels, -1).min(0), np.float64)
 
-    def _level_log_nfa(self, index: int, columns: slice) -> FloatArray:
-        """Log-10 NFA of some models of one family at each threshold."""
+    def _level_log_nfa(self, index: int, columns: slice, left_out: int) -> FloatArray:
+        """Log-10 NFA of some models of one family at each threshold, without so many of their elements."""
         one, test = self._models[index], self._models[index].test
-        held = self._held[index][columns] - test.left_out * self._weights.mean()
+        held = self._held[index][columns] - left_out * self._weights.mean()
         n_points, chance = np.inf, one.chance[columns]
         if test.chance.rule == "background":
             n_points = float(self.quiet.sum())
