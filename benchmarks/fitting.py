@@ -147,9 +147,9 @@ def adelaide(runs: Runs) -> list[str]:
     """One table for each half."""
     lines = [
         "## AdelaideRMF\n",
-        "Misclassified elements in per cent under the best matching, outliers being a class of their own; mean over the "
-        "sequences that are part of the data here (9 and 10 of 19). Ours: `MultiModelFitter(\"homography\", 3)` and "
-        "`(\"fundamental\", 1.5)`. \"Chosen on the others\": for each sequence the threshold, of "
+        "Misclassified elements in per cent under the best matching, outliers being a class of their own; mean over "
+        'the sequences that are part of the data here (9 and 10 of 19). Ours: `MultiModelFitter("homography", 3)` and '
+        '`("fundamental", 1.5)`. "Chosen on the others": for each sequence the threshold, of '
         + ", ".join(f"{one:g}" for one in FACTORS)
         + " times that, which is best on the mean of the other sequences of the half (leaving one out). The rivals get "
         "2000 local samples and two thresholds; the better one counts, chosen on the same sequences, which is in their "
@@ -159,7 +159,10 @@ def adelaide(runs: Runs) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for half in HALVES:
-        rows = {"ours": runs.table("adelaide", f"{half}|ours"), "ours, threshold auto": runs.table("adelaide", f"{half}|auto")}
+        rows = {
+            "ours": runs.table("adelaide", f"{half}|ours"),
+            "ours, threshold auto": runs.table("adelaide", f"{half}|auto"),
+        }
         for rival in (*RIVALS, "usac"):
             tables = [(factor, runs.table("adelaide", f"{half}|{rival} x {factor:g}")) for factor in (1.0, 2.0)]
             done = [(one[:, 0].mean(), factor, one) for factor, one in tables if one is not None]
@@ -278,7 +281,7 @@ def false(runs: Runs) -> list[str]:
     lines = [
         "## False models where there is none, epsilon = 1\n",
         "500 points in a box of side 2, threshold 0.03: uniform; four Gaussian blobs; half of the points in a square "
-        "(cube) of a quarter of the side; nine tenths in one half. Permuted: matches of real pairs of images, exchanged "
+        "(cube) of a quarter of the side; nine tenths in one half. Permuted: matches of real image pairs, exchanged "
         "at random, threshold 3 pixels. The mean must be at most 1.\n",
         "| model | background | runs | mean number of models | most | seconds |",
         "|---|---|---|---|---|---|",

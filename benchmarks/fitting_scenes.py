@@ -44,7 +44,10 @@ def lines(n_lines: int, share: float, seed: int) -> tuple[Any, Any]:
         ends = np.sort(np.stack([(-1 - place) / along, (1 - place) / along]), axis=0)
         first, last = ends[0].max(), ends[1].min()
         normal = np.array([-along[1], along[0]])
-        near = [abs(normal @ other[:2]) > np.cos(np.radians(5)) and abs(place @ other[:2] + other[2]) < 0.1 for other in found]
+        near = [
+            abs(normal @ other[:2]) > np.cos(np.radians(5)) and abs(place @ other[:2] + other[2]) < 0.1
+            for other in found
+        ]
         if last - first < 1 or any(near):  # too short, or hardly another line
             continue
         found.append(np.append(normal, -normal @ place))
@@ -61,7 +64,9 @@ def n_lines_found(params: Any, truth: Any) -> tuple[int, int]:
         foot, along = -line[2] * line[:2], np.array([line[1], -line[0]])
         points = foot + np.linspace(-1.5, 1.5, 61)[:, None] * along
         points = points[(np.abs(points) <= 1).all(1)]
-        distance = [np.abs(points @ one[:2] + one[2]).mean() if i not in used else np.inf for i, one in enumerate(params)]
+        distance = [
+            np.abs(points @ one[:2] + one[2]).mean() if i not in used else np.inf for i, one in enumerate(params)
+        ]
         if len(distance) and min(distance) < 0.03:
             used.add(int(np.argmin(distance)))
     return len(used), len(params) - len(used)

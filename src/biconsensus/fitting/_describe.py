@@ -10,13 +10,14 @@ from scipy.spatial import cKDTree
 
 from biconsensus.errors import InputError
 from biconsensus.fitting._exclusion import Found
-from biconsensus.fitting._refit import biweight
+from biconsensus.fitting._refit import reweighted
 from biconsensus.fitting._settings import positions
-from biconsensus.models._least_squares import refit
 from biconsensus.protocols import FloatArray, IntArray
 
 _GROUPS = 24
 """Groups of elements that the jackknife leaves out in turn: a covariance known to about a third."""
+_STEPS = 4
+"""Reweighted refits of each."""
 _GAP = 4.0
 """Two elements are connected within so many times the typical distance of elements of the model to their nearest."""
 
@@ -42,15 +43,15 @@ def covariance_of(one: Found, data: FloatArray, rng: np.random.Generator) -> Flo
     """
     model, params = one.family.model, one.fit.params
     view = one.family.view(data)
-    weights = biweight(model.residuals(params[None], view)[:, 0], one.fit.core)
-    own = rng.permutation(np.flatnonzero(weights > 0))
+    own = rng.permutation(np.flatnonzero(model.residuals(params[None], view)[:, 0] <= 2 * one.fit.core))
     n_groups = min(_GROUPS, len(own) - model.sample_size)
-    if n_groups < 2:
+    if n_groups < 2 or not hasattr(model, "refit"):
         return np.full((len(params), len(params)), np.nan)
     fits = list[FloatArray]()
     for group in range(n_groups):
-        kept = own[np.arange(len(own)) % n_groups != group]
-        again = refit(model, view[kept], weights[kept])
+        kept, again = view[own[np.arange(len(own)) % n_groups != group]], params
+        for _ in range(_STEPS):  # weights follow the fit, or the covariance would be too small
+            again = reweighted(model, kept, again, one.fit.core)
         # normals and homogeneous coordinates are the same model with the other sign
         fits.append(again if np.abs(again - params).sum() <= np.abs(again + params).sum() else -again)
     moved = np.array(fits) - np.mean(fits, axis=0)

@@ -166,8 +166,10 @@ class Unexplained:
     def _score(self, index: int) -> FloatArray:
         """(g,) the scores of one family."""
         one, test = self._models[index], self._models[index].test
-        # as for a variance: least squares uses up as many elements as it takes to determine the parameters
-        used = max(test.left_out, -(-_parameters(test.model) // round(one.codimension))) if test.left_out else 0
+        used = test.left_out
+        if used and len(self._models) > 1:
+            # families are compared alike: least squares uses up as many elements as determine the parameters
+            used = max(used, -(-_parameters(test.model) // int(getattr(test.model, "codimension", 1))))
         nfa = self._level_log_nfa(index, slice(None), used)
         if test.weights is None:
             held = self._held[index] - used

@@ -257,7 +257,7 @@ def _family(name: Any, model: Model, width: int | None, data: FloatArray, sampli
     return Family(title, model, SamplingLaw(law, sigma, sampling.mean_distance), steps, most, width)
 
 
-MOST_SAMPLES = 50_000
+MOST_SAMPLES = 100_000
 """Most hypotheses of a round: a few seconds on a thousand elements."""
 
 
