@@ -2,7 +2,10 @@
 #   make demo       one small consensus for each front, tables and an HTML report in demo-output/
 #   make test       all tests           make check      style, types, doctests, links of the docs
 #   make bench      benchmarks          make reproduce  every figure and table of the paper
-#   make docs       the site            make fuzz, make mutate, make test-matrix, make audit   long tests
+#   make evidence   every figure of the pages, where the code has changed since (ONLY=name, LIST=1 says how long)
+#   make docs       the site            make dist       wheel and sdist, installed alone and with each extra
+#   make test-integrations   tests with scanpy, cdlib, DuckDB, scikit-image, HDBSCAN
+#   make fuzz, make mutate, make test-matrix, make audit   long tests
 # ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n changes the number of test workers.
 # STRICT=1: bench and reproduce fail where data cannot be fetched; without it they name what is missing and go on.
 
@@ -16,10 +19,10 @@ BENCH  ?=
 STRICT ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format bench reproduce docs fuzz mutate test-matrix audit clean
+.PHONY: help setup demo test test-integrations check format bench reproduce evidence docs dist fuzz mutate test-matrix audit clean
 
 help:
-	@sed -n '2,7s/^# *//p' Makefile
+	@sed -n '2,10s/^# *//p' Makefile
 
 setup: $(READY)
 
@@ -33,6 +36,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest -n $(JOBS) --durations=15 $(ARGS)
 
+test-integrations: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group integrations
+	BICONSENSUS_REQUIRE_ALL=1 $(BIN)/python -m pytest -q tests/integrations $(ARGS)
+
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,6 +47,7 @@ check: $(READY)
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src
 	$(BIN)/python -m scripts.check_links
+	$(BIN)/python -m scripts.check_figures
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -51,12 +59,19 @@ bench: $(READY)
 reproduce: $(READY)
 	$(BIN)/python -m experiments.reproduce $(if $(STRICT),--strict) --only "$(ONLY)"
 
+evidence: $(READY)
+	$(BIN)/python -m scripts.evidence $(if $(LIST),--list) $(if $(AGAIN),--again) $(ONLY)
+
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+dist: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dist
+	$(BIN)/python -m scripts.dist $(ONLY)
+
 fuzz: $(READY)
-	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers)
+	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers visits)
 
 mutate: $(READY)
 	$(BIN)/python -m scripts.mutate --jobs $(JOBS) $(ONLY)
@@ -68,4 +83,4 @@ audit: $(READY)
 	sh scripts/audit
 
 clean:
-	rm -rf demo-output docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf demo-output dist docs/_build docs/gallery docs/api/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

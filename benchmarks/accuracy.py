@@ -1,43 +1,43 @@
-"""The automatic quorum against rivals, number of groups unknown and known; writes docs/benchmarks/accuracy.md.
+"""A consensus of label tables against rivals, number of groups unknown and known; writes docs/benchmarks/accuracy.md.
 
-BENCH=quick takes few draws and small sets. BENCH=resume keeps the pools that docs/benchmarks/accuracy.json has.
+``python -m benchmarks.accuracy [ensembles] [k_means] [networks] [balanced]`` runs the families named, all by default.
+BENCH=quick takes few draws and small sets, BENCH=full the most.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-import os
+import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.stats import rankdata, studentized_range
 
 import biconsensus as bc
-from benchmarks.accuracy_pools import KINDS, Case, balanced, ensembles, k_means, networks
+from benchmarks.accuracy_pools import KINDS, MIXINGS, N_JOBS, Case, balanced, ensembles, k_means, networks
+from benchmarks.ranks import Ranks
+from benchmarks.results import Results, Values
 from biconsensus.baselines import get_baseline
 from biconsensus.errors import BiconsensusError
 from biconsensus.metrics import ami, ari, nmi
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "benchmarks" / "accuracy.md"
-RECORD = PAGE.with_suffix(".json")
-PLOT = PAGE.with_name("accuracy-ranks.png")
-MODE = os.environ.get("BENCH", "")
-NETWORKS = ("LFR 0.3", "LFR 0.4", "LFR 0.5")
+FAMILIES: dict[str, Callable[[], list[Case]]] = {
+    "ensembles": ensembles,
+    "k_means": k_means,
+    "networks": networks,
+    "balanced": balanced,
+}
+NETWORKS = tuple(f"LFR {mixing}" for mixing in MIXINGS)
 PAPER = ("paper, Fig. 6", "paper, Fig. 7", "paper, Table 2", "paper, Table 3")
 
 
 def automatic(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
     """Our answer, left-overs with the nearest group."""
-    wanted: dict[str, Any] = {"quorum": "auto"} if K is None else {"n_groups": K}
-    return bc.find_consensus(pool, unassigned="nearest", **wanted).labels
+    return bc.find_consensus(pool, n_groups=K, unassigned="nearest").labels
 
 
 def noise_as_singletons(pool: bc.Pool, K: int | None, case: Case) -> NDArray[Any]:
@@ -64,18 +64,23 @@ UNKNOWN = {
     "biconsensus, auto": automatic,
     "biconsensus, quorum 1/2": plain,
     "Louvain on A": rival("louvain_matrix"),
+    "Leiden on A": rival("leiden_matrix"),
     "EAC, lifetime": rival("evidence_accumulation"),
 }
 ON_NETWORKS = {"biconsensus, auto, left-overs alone": noise_as_singletons}
 KNOWN = {
     "biconsensus, n_groups": automatic,
+    "NWCA": rival("nwca"),
     "EAC": rival("evidence_accumulation"),
     "LWEA": rival("lwea"),
     "LWGP": rival("lwgp"),
     "U-SENC step": rival("usenc"),
     "HBGF": rival("hbgf"),
+    "MCLA": rival("mcla"),
     "k-means on A": rival("kmeans_matrix"),
 }
+SLOW = {"EC-CMS": rival("ec_cms")}
+"""Told the number as well; several m x m matrices and minutes, so that they run on few pools."""
 
 
 def judge(case: Case) -> dict[str, Any]:
@@ -87,7 +92,7 @@ def judge(case: Case) -> dict[str, Any]:
     cleaned, K = given.clean(), np.unique(case.truth[case.truth >= 0]).size
     unknown = UNKNOWN | (ON_NETWORKS if case.peers else {})
     found: dict[str, Any] = {name: [*scores(case.truth, labels), 0.0] for name, labels in case.peers.items()}
-    for known, methods in ((None, unknown), (K, KNOWN)):
+    for known, methods in ((None, unknown), (K, KNOWN | (SLOW if case.first else {}))):
         for name, method in methods.items():
             start = time.process_time()
             try:
@@ -106,118 +111,131 @@ def scores(truth: NDArray[Any], labels: NDArray[Any]) -> list[float]:
     return [*(round(float(measure(truth, labels)), 4) for measure in (ari, nmi, ami)), n_groups]
 
 
-def mean(record: dict[str, dict[str, Any]], family: str, name: str, place: int) -> float:
-    """Mean of one measure over the sets of a family, each set the mean of its draws."""
-    by_set: dict[str, list[float]] = {}
-    for key, found in record.items():
-        of_family, _, rest = key.partition(": ")
-        if of_family == family and name in found:
-            by_set.setdefault(rest.partition(" #")[0], []).append(found[name][place])
-    return float(np.mean([np.mean(values) for values in by_set.values()])) if by_set else float("nan")
+def by_set(values: Values, families: list[str]) -> dict[str, dict[str, list[float]]]:
+    """Scores of every method on each set of some families: the mean over its draws."""
+    draws: dict[str, dict[str, list[list[float]]]] = {}
+    for key, found in values.items():
+        family, _, rest = key.partition(": ")
+        if family in families:
+            # the actual mixing is in the name of a network, and all networks of one kind are one set
+            name = "" if family in NETWORKS else rest.partition(" #")[0]
+            for method, scores in found.items():
+                draws.setdefault(f"{family}: {name}", {}).setdefault(method, []).append(scores)
+    return {
+        key: {method: [float(x) for x in np.mean(scores, axis=0)] for method, scores in found.items()}
+        for key, found in draws.items()
+    }
 
 
-def table(record: dict[str, dict[str, Any]], methods: list[str], families: list[str]) -> list[str]:
+def mean(values: Values, family: str, method: str, place: int) -> float:
+    """Mean of one measure over the sets of a family."""
+    found = [scores[method][place] for scores in by_set(values, [family]).values() if method in scores]
+    return float(np.mean(found)) if found else float("nan")
+
+
+def table(values: Values, methods: list[str], families: list[str]) -> list[str]:
     """Mean ARI / NMI / AMI of each method in each family."""
     lines = [f"| ARI / NMI / AMI | {' | '.join(families)} |", "|---" * (len(families) + 1) + "|"]
     for name in methods:
         cells = []
         for family in families:
-            values = [mean(record, family, name, place) for place in range(3)]
-            cells.append(" / ".join(f"{value:.3f}".replace("nan", "-") for value in values))
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+            means = [mean(values, family, name, place) for place in range(3)]
+            cells.append(" / ".join(f"{value:.3f}" for value in means).replace("nan", "–"))
+        if any("–" not in cell for cell in cells):
+            lines.append(f"| {name} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def ranks(record: dict[str, dict[str, Any]]) -> tuple[list[str], NDArray[Any], float]:
-    """Methods, their mean ranks by ARI over the pools that all of them ran on, and the critical difference."""
-    names = [*UNKNOWN, *KNOWN]
-    rows = [[-found[n][0] for n in names] for found in record.values() if all(n in found for n in names)]
-    order = np.mean([rankdata(row) for row in rows], axis=0)
-    critical = studentized_range.ppf(0.95, len(names), np.inf) / np.sqrt(2)
-    return names, order, float(critical * np.sqrt(len(names) * (len(names) + 1) / (6.0 * len(rows))))
+def ranks(values: Values) -> Ranks:
+    """Mean ranks by ARI over the sets of all families that every method ran on."""
+    found = by_set(values, ["ensemble_pools", *KINDS])
+    scores = {key: {name: row[0] for name, row in methods.items()} for key, methods in found.items()}
+    return Ranks.of(scores, [*UNKNOWN, *KNOWN])
 
 
-def draw_ranks(record: dict[str, dict[str, Any]]) -> None:
-    """Critical-difference plot."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    names, order, critical = ranks(record)
-    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    for row, k in enumerate(np.argsort(order)):
-        known = names[k] in KNOWN
-        axes.plot([order[k] - critical / 2, order[k] + critical / 2], [-row, -row], color="0.7", lw=4)
-        axes.plot(order[k], -row, "s" if known else "o", color="C1" if known else "C0")
-        axes.text(order[k] + critical / 2 + 0.1, -row, names[k] + (" (K given)" if known else ""), va="center")
-    axes.set_xlim(order.min() - 1, order.max() + 3)
-    axes.set_yticks([])
-    axes.set_xlabel("mean rank by ARI; bars that do not overlap differ at the 5% level (Nemenyi)")
-    figure.savefig(PLOT, dpi=120)
-    plt.close(figure)
-
-
-def write(record: dict[str, dict[str, Any]]) -> None:
-    """The page and the record behind it."""
-    costs = [f["biconsensus, auto"][4] / max(f["biconsensus, quorum 1/2"][4], 1e-3) for f in record.values()]
+def page(values: Values) -> str:
+    """All tables."""
+    ours = [found["biconsensus, auto"][4] / max(found["biconsensus, quorum 1/2"][4], 1e-3) for found in values.values()]
     families = ["ensemble_pools", *KINDS]
-    own = "ConsensusCommunities, auto, left-overs alone"
+    own = "ConsensusCommunities, left-overs alone"
     on_networks = ["biconsensus, auto", *ON_NETWORKS, own, *list(UNKNOWN)[1:], "ECG", "fast-ensemble"]
+    mixing = [
+        np.mean(
+            [float(key.split("mixing ")[1].split()[0]) for key in values if key.startswith(f"{family}:")] or [np.nan]
+        )
+        for family in NETWORKS
+    ]
     lines = [
-        "# Accuracy",
+        "# Accuracy on label tables",
         "",
-        "Written by `make bench ONLY=accuracy`; what is compared is explained in [](../quorum.md). "
-        f"{len(record)} pools; sets count alike, each by the mean of its draws. Left-over elements are with the "
-        "nearest group unless said otherwise. The draws, seeds and networks are not those that the weights of the "
-        "score were chosen on; the data sets are.",
+        f"What is compared is explained in [](../quorum.md). {len(values)} pools, rows shuffled; sets count alike, "
+        "each by the mean of its draws. Left-over elements are with the nearest group unless said otherwise. The "
+        "draws, seeds and networks are not those that constants were chosen on; of the sets of points only those "
+        "are here that no constant was chosen on.",
         "",
         "## Number of groups unknown",
         "",
-        *table(record, list(UNKNOWN), families),
+        *table(values, list(UNKNOWN), families),
         "## Number of groups given",
         "",
-        *table(record, list(KNOWN), families),
+        *table(values, [*KNOWN, *SLOW], families),
+        "EC-CMS ran on the first draw of each set of `ensemble_pools` alone.",
+        "",
         "## Networks",
         "",
-        "LFR networks of the kind on the page on [communities](communities.md). `ConsensusCommunities`, ECG and "
-        "fast-ensemble see the network, all others only the forty base results.",
+        "LFR networks of `lfr_network` (1,000 nodes, mean degree 15, communities of 20 to 80); actual mixing "
+        f"{', '.join(f'{value:.3f}' for value in mixing)}. `ConsensusCommunities`, ECG and fast-ensemble see the "
+        "network, all others only the forty base results.",
         "",
-        *table(record, on_networks, list(NETWORKS)),
+        *table(values, on_networks, list(NETWORKS)),
         "## Balanced pools",
         "",
         "Pools of the paper's experiments. The plain algorithm is the row at quorum 1/2.",
         "",
-        *table(record, list(UNKNOWN)[:2], list(PAPER)),
+        *table(values, list(UNKNOWN)[:2], list(PAPER)),
         "## Ranks",
         "",
-        f"![Mean ranks with critical difference]({PLOT.name})",
+        "![Mean ranks with critical difference](accuracy-ranks.png)",
         "",
         "## Cost",
         "",
-        'Processor time of `quorum="auto"` over that of one consensus at quorum 1/2: median '
-        f"{np.median(costs):.1f}, 95% of the pools under {np.quantile(costs, 0.95):.1f}, largest {np.max(costs):.1f}.",
+        "Processor time of the default over that of one consensus at quorum 1/2: median "
+        f"{np.median(ours):.1f}, 95% of the pools under {np.quantile(ours, 0.95):.1f}, largest {np.max(ours):.1f}.",
     ]
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    pools = [f"{json.dumps(key)}: {json.dumps(found)}" for key, found in record.items()]
-    RECORD.write_text("{\n" + ",\n".join(pools) + "\n}\n")
-    draw_ranks(record)
-    PAGE.write_text("\n".join(lines) + "\n")
+    return "\n".join(lines)
 
 
-def main() -> None:
-    """Run everything, two pools at a time, writing as it goes."""
-    warnings.simplefilter("ignore")
-    record = json.loads(RECORD.read_text()) if MODE == "resume" and RECORD.exists() else {}
-    for family in (ensembles, k_means, networks, balanced):
-        cases = {f"{case.family}: {case.name}": case for case in family()}
-        cases = {key: case for key, case in cases.items() if key not in record}
-        found = Parallel(n_jobs=2, return_as="generator")(delayed(judge)(case) for case in cases.values())
-        for key, result in zip(cases, found, strict=True):
-            record[key] = result
-        write(record)
-        print(f"{family.__name__}: {len(cases)} pools", flush=True)
+def summary(values: Values) -> Values:
+    """Mean ARI and NMI of every method in every family, and the cost."""
+    families = ["ensemble_pools", *KINDS, *NETWORKS, *PAPER]
+    methods = [*UNKNOWN, *ON_NETWORKS, *KNOWN, *SLOW]
+    found: Values = {"pools": len(values)}
+    for place, name in enumerate(("ARI", "NMI")):
+        found[name] = {
+            family: {m: round(x, 4) for m in methods if not np.isnan(x := mean(values, family, m, place))}
+            for family in families
+        }
+    return found
+
+
+def measure(families: list[str]) -> Results:
+    """Every pool of the families that has not been measured yet, two at a time."""
+    kept = Results.open("accuracy", page, summary)
+    for name in families:
+        cases = {f"{case.family}: {case.name}": case for case in FAMILIES[name]()}
+        cases = {key: case for key, case in cases.items() if key not in kept.values}
+        found = Parallel(n_jobs=N_JOBS, return_as="generator")(delayed(judge)(case) for case in cases.values())
+        for count, (key, result) in enumerate(zip(cases, found, strict=True)):
+            kept.values[key] = result
+            if count % 5 == 0:
+                kept.save()
+        print(f"{name}: {len(cases)} pools", flush=True)
+    if kept.values:
+        (kept.finish if families == list(FAMILIES) else kept.save)()
+        ranks(kept.values).draw(kept.folder / "accuracy-ranks.png", list(KNOWN), " (K given)")
+    return kept
 
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    measure(sys.argv[1:] or list(FAMILIES))

@@ -1,6 +1,6 @@
 """Networks: do the communities mean something? Default settings, the number of communities never given.
 
-``python -m benchmarks.meaning_networks [--graphs N] [--nulls N] [--out docs/benchmarks/meaning_networks.md]``
+``python -m benchmarks.meaning_networks [--graphs N] [--nulls N]``; BENCH=quick takes one of each.
 
 Seeds here took no part in choosing any constant: those of ``benchmarks/tuning/links.py`` are below 100.
 """
@@ -8,22 +8,24 @@ Seeds here took no part in choosing any constant: those of ``benchmarks/tuning/l
 from __future__ import annotations
 
 import argparse
+import os
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from sklearn.metrics import adjusted_rand_score as ari
 
 import biconsensus as bc
+from benchmarks.results import Results, Values
 from biconsensus.baselines import get_baseline
 from biconsensus.datasets import load_network
 from biconsensus.graphs import Graph, lfr_network, read_graph
 from biconsensus.sources.networks import get_algorithm
 
 FIRST_SEED = 1000
+QUICK = os.environ.get("BENCH") == "quick"
 Case = tuple[Graph, np.ndarray]
 
 
@@ -141,51 +143,82 @@ def answers(graph: Graph, seed: int) -> dict[str, tuple[np.ndarray, float]]:
     return found
 
 
-def table(n_graphs: int) -> list[str]:
-    """Mean ARI, number of groups and seconds."""
-    rows, heads = [], None
-    for name, make in CASES.items():
-        repeats = n_graphs if name.startswith(("LFR", "block", "44")) else 1
-        scores: dict[str, list[tuple[float, float, float]]] = {}
-        mixing = []
-        for seed in range(FIRST_SEED, FIRST_SEED + repeats):
-            case = make(seed)
-            mixing.append(actual_mixing(case))
-            for who, (labels, seconds) in answers(case[0], seed).items():
-                scores.setdefault(who, []).append((ari(case[1], labels), np.unique(labels).size, seconds))
-        heads = heads or list(scores)
-        means = [np.mean(scores[who], axis=0) for who in heads]
-        cells = [f"{m[0]:.3f} ({m[1]:.0f}; {m[2]:.1f} s)" for m in means]
-        rows.append(f"| {name} | {np.mean(mixing):.3f} | " + " | ".join(cells) + " |")
-        print(rows[-1], flush=True)
-    head = f"| ARI (groups; processor seconds), mean of {n_graphs} | actual mixing | " + " | ".join(heads or []) + " |"
-    return [head, "|---" * (head.count("|") - 1) + "|", *rows]
+def measure(make: Callable[[int], Case], seed: int) -> Values:
+    """Actual mixing, and ARI, number of groups and seconds of everybody on one network."""
+    case = make(seed)
+    found: Values = {"mixing": round(actual_mixing(case), 4)}
+    for who, (labels, seconds) in answers(case[0], seed).items():
+        found[who] = [round(float(ari(case[1], labels)), 4), int(np.unique(labels).size), round(seconds, 2)]
+    return found
 
 
-def nulls(n_runs: int) -> list[str]:
-    """How often a network without groups gets more than one."""
-    rows = ["| no groups | more than one found |", "|---|---|"]
-    for name, make in NULLS.items():
-        false = 0
-        for seed in range(FIRST_SEED, FIRST_SEED + n_runs):
-            model = bc.ConsensusCommunities(random_state=seed, runs=bc.Runs(progress=False)).fit(make(seed)[0])
-            false += len(model.communities_) > 1
-        rows.append(f"| {name} | {false} of {n_runs} |")
-        print(rows[-1], flush=True)
-    return rows
+def n_communities(make: Callable[[int], Case], seed: int) -> int:
+    """Number of communities of a network without groups."""
+    model = bc.ConsensusCommunities(random_state=seed, runs=bc.Runs(progress=False)).fit(make(seed)[0])
+    return len(model.communities_)
+
+
+def page(values: Values) -> str:
+    """One line for each kind of network, and how often a network without groups gets more than one."""
+    runs: dict[str, list[Values]] = {}
+    for key, found in values.items():
+        if not key.startswith("null"):
+            runs.setdefault(key.partition(": #")[0], []).append(found)
+    heads = [name for name in next(iter(runs.values()))[0] if name != "mixing"] if runs else []
+    lines = [
+        "# Communities that mean something",
+        "",
+        f"| ARI (groups; processor seconds) | networks | actual mixing | {' | '.join(heads)} |",
+        "|---" * (len(heads) + 3) + "|",
+    ]
+    for name in [name for name in CASES if name in runs]:
+        means = {who: np.mean([found[who] for found in runs[name]], axis=0) for who in heads}
+        cells = [f"{m[0]:.3f} ({m[1]:.0f}; {m[2]:.1f} s)" for m in means.values()]
+        mixing = np.mean([found["mixing"] for found in runs[name]])
+        lines.append(f"| {name} | {len(runs[name])} | {mixing:.3f} | {' | '.join(cells)} |")
+    lines += ["", "| no groups | more than one found |", "|---|---|"]
+    for name in NULLS:
+        counts = [number for key, number in values.items() if key.startswith(f"null {name}:")]
+        if counts:
+            lines.append(f"| {name} | {sum(number > 1 for number in counts)} of {len(counts)} |")
+    return "\n".join(lines)
+
+
+def summary(values: Values) -> Values:
+    """Mean ARI of everybody on every kind of network, and false alarms."""
+    found: Values = {}
+    for name in CASES:
+        runs = [entry for key, entry in values.items() if key.partition(": #")[0] == name]
+        if runs:
+            found[name] = {
+                who: round(float(np.mean([run[who][0] for run in runs])), 4) for who in runs[0] if who != "mixing"
+            }
+    for name in NULLS:
+        counts = [number for key, number in values.items() if key.startswith(f"null {name}:")]
+        found[f"null {name}"] = sum(number > 1 for number in counts)
+    return found
 
 
 def main() -> None:
-    """Run and write the page."""
+    """Run what is missing and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", type=int, default=5, help="networks of each kind")
-    parser.add_argument("--nulls", type=int, default=200, help="networks without groups, of each kind")
-    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks/meaning_networks.md"))
+    parser.add_argument("--graphs", type=int, default=1 if QUICK else 5, help="networks of each kind")
+    parser.add_argument("--nulls", type=int, default=1 if QUICK else 200, help="networks without groups, of each kind")
     options = parser.parse_args()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        lines = ["# Communities that mean something", "", *table(options.graphs), "", *nulls(options.nulls)]
-    options.out.write_text("\n".join(lines) + "\n")
+    warnings.simplefilter("ignore")
+    kept = Results.open("meaning_networks", page, summary)
+    for name, make in CASES.items():
+        repeats = options.graphs if name.startswith(("LFR", "block", "44")) else 1
+        for seed in range(FIRST_SEED, FIRST_SEED + repeats):
+            if f"{name}: #{seed}" not in kept.values:
+                kept.values[f"{name}: #{seed}"] = measure(make, seed)
+                kept.save()
+    for name, make in NULLS.items():
+        for seed in range(FIRST_SEED, FIRST_SEED + options.nulls):
+            if f"null {name}: #{seed}" not in kept.values:
+                kept.values[f"null {name}: #{seed}"] = n_communities(make, seed)
+                kept.save()
+    kept.finish()
 
 
 if __name__ == "__main__":

@@ -1,20 +1,18 @@
 """Groups of points whose number is never given, against rivals, and on noise; writes docs/benchmarks/meaning-points.md.
 
 ``python -m benchmarks.meaning_points [sets|mixtures|seeds|large|nulls ...] [--seeds N] [--runs N]``. Every fit is kept
-in docs/benchmarks/meaning-points.json, so that a run that was stopped goes on; delete the file to begin again.
+in docs/benchmarks/meaning-points.json (see `benchmarks.results`), so that a run that was stopped goes on.
 BENCH=full takes three seeds and 200 runs of every kind of noise, otherwise one seed and 10 runs.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,12 +23,12 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import NearestNeighbors
 
 import biconsensus as bc
+from benchmarks.results import Results
 from biconsensus.datasets import load_benchmark, names_of
 from biconsensus.errors import UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._default_pool import in_one_unit
 
-PAGE, RECORD = Path("docs/benchmarks/meaning-points.md"), Path("docs/benchmarks/meaning-points.json")
 MOST_POINTS = 2600
 """Larger sets are represented by so many of their points, for every method."""
 MOST_CLUSTERS = 50
@@ -46,10 +44,27 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3 if FULL else 1)
     parser.add_argument("--runs", type=int, default=200 if FULL else 10)
     options = parser.parse_args()
-    record: dict[str, Any] = json.loads(RECORD.read_text()) if RECORD.exists() else {}
+    kept = Results.open("meaning-points", page, summary)
     for part in options.parts:
-        PARTS[part](record, options)
-    PAGE.write_text(page(record))
+        PARTS[part](kept, options)
+    (kept.finish if set(options.parts) == set(PARTS) else kept.save)()
+
+
+def summary(record: dict[str, Any]) -> dict[str, Any]:
+    """Mean ARI of every method over all sets, over those of more than three dimensions, and in each collection."""
+    own = [key for key in record if key.split("/")[0] in ("fcps", "other", "sipu", "uci", "sk")]
+    groups = {"all": own, "many dimensions": [key for key in own if record[key]["shape"][1] > 3]}
+    for key in own:
+        groups.setdefault(key.split("/")[0], []).append(key)
+    found: dict[str, Any] = {"sets": len(own)}
+    for name, keys in groups.items():
+        scores = {method: [_means(record[key], method) for key in keys] for method in METHODS}
+        found[name] = {
+            method: round(float(np.mean([score[0] for score in means if score])), 4)
+            for method, means in scores.items()
+            if means and all(means)
+        }
+    return found
 
 
 def page(record: dict[str, Any]) -> str:
@@ -70,7 +85,7 @@ def page(record: dict[str, Any]) -> str:
 
 
 INTRODUCTION = (
-    "Made by `make bench ONLY=meaning`. ARI, in brackets the number of groups; the number is never given except where "
+    "ARI, in brackets the number of groups; the number is never given except where "
     f"a column says so. Sets of more than {MOST_POINTS} points are represented by {MOST_POINTS} of them. Where a set "
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
     "method leaves out count with the cluster of their nearest neighbour. The "
@@ -218,9 +233,9 @@ def score(X: FloatArray, truths: Iterable[IntArray], labels: IntArray) -> float:
     return max(float(adjusted_rand_score(truth[truth >= 0], labels[truth >= 0])) for truth in truths)
 
 
-def _measure(record: dict[str, Any], key: str, method: str, data: Callable[[], Set], seed: int) -> None:
+def _measure(kept: Results, key: str, method: str, data: Callable[[], Set], seed: int) -> None:
     """One fit, unless it is recorded."""
-    entry = record.setdefault(key, {})
+    entry = kept.values.setdefault(key, {})
     if f"{method} {seed}" in entry:
         return
     X, truths = data()
@@ -235,43 +250,43 @@ def _measure(record: dict[str, Any], key: str, method: str, data: Callable[[], S
     seconds = time.process_time() - started
     n_found = int(np.unique(labels[labels >= 0]).size)
     entry[f"{method} {seed}"] = [round(score(in_one_unit(X), truths, labels), 4), n_found, round(seconds, 2)]
-    RECORD.write_text(json.dumps(record, indent=0, sort_keys=True) + "\n")
+    kept.save()
     print(key, method, seed, entry[f"{method} {seed}"], flush=True)
 
 
-def run_sets(record: dict[str, Any], options: argparse.Namespace) -> None:
+def run_sets(kept: Results, options: argparse.Namespace) -> None:
     """All sets, all methods."""
     for seed in range(options.seeds):
         for method in METHODS:
             for name, data in sets().items():
-                _measure(record, name, method, data, seed)
+                _measure(kept, name, method, data, seed)
 
 
-def run_mixtures(record: dict[str, Any], options: argparse.Namespace) -> None:
+def run_mixtures(kept: Results, options: argparse.Namespace) -> None:
     """Twenty mixtures, all methods."""
     for method in METHODS:
         for number in range(20):
-            _measure(record, f"mixture/{number}", method, partial(mixture, number), 0)
+            _measure(kept, f"mixture/{number}", method, partial(mixture, number), 0)
 
 
-def run_large(record: dict[str, Any], options: argparse.Namespace) -> None:
+def run_large(kept: Results, options: argparse.Namespace) -> None:
     """Whole sets with many groups."""
     for name in ("a1", "a2", "a3", "d31", "s1", "s2"):
-        _measure(record, f"large/{name}", "ConsensusClustering()", partial(benchmark_set, f"sipu/{name}", 10**6), 0)
+        _measure(kept, f"large/{name}", "ConsensusClustering()", partial(benchmark_set, f"sipu/{name}", 10**6), 0)
 
 
-def run_seeds(record: dict[str, Any], options: argparse.Namespace) -> None:
+def run_seeds(kept: Results, options: argparse.Namespace) -> None:
     """Wine and iris with twenty seeds."""
     for name in ("wine", "iris"):
         for seed in range(20):
-            _measure(record, f"seed/{name}", "ConsensusClustering()", partial(scikit_set, name), seed)
+            _measure(kept, f"seed/{name}", "ConsensusClustering()", partial(scikit_set, name), seed)
 
 
-def run_nulls(record: dict[str, Any], options: argparse.Namespace) -> None:
+def run_nulls(kept: Results, options: argparse.Namespace) -> None:
     """Clouds without groups: how often more than one is found."""
     sizes, dimensions = (200, 500, 1000, 2000, 5000), (2, 3, 4, 5, 10, 20)
     for kind in ("normal", "uniform", "t, 4 degrees of freedom", "ring"):
-        entry = record.setdefault(f"null/{kind}", {})
+        entry = kept.values.setdefault(f"null/{kind}", {})
         rng = np.random.default_rng(0)
         for run in range(options.runs):
             d, n = int(rng.choice(dimensions)), int(rng.choice(sizes))
@@ -280,7 +295,7 @@ def run_nulls(record: dict[str, Any], options: argparse.Namespace) -> None:
                 entry[f"{d} {n} {run}"] = int(
                     bc.ConsensusClustering(random_state=run).fit(noise(kind, d, n, run)).n_clusters_
                 )
-                RECORD.write_text(json.dumps(record, indent=0, sort_keys=True) + "\n")
+                kept.save()
 
 
 PARTS = {"sets": run_sets, "mixtures": run_mixtures, "large": run_large, "seeds": run_seeds, "nulls": run_nulls}

@@ -7,7 +7,6 @@ BENCH=quick takes one draw of each set.
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from pathlib import Path
@@ -17,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import biconsensus as bc
+from benchmarks.results import QUICK as QUICK_FOLDER
+from benchmarks.results import ROOT, Results, Values
 from biconsensus import datasets
 from biconsensus.quorum._confidence import confidence, matched
 
-ROOT = Path(__file__).resolve().parent.parent
+QUICK_PICTURE = QUICK_FOLDER / "reliability.png"
 PICTURE = ROOT / "docs" / "pictures" / "reliability.png"
-RECORD = ROOT / "docs" / "benchmarks" / "reliability.json"
 QUICK = os.environ.get("BENCH") == "quick"
 EDGES = np.linspace(0, 1, 11)
 
@@ -53,11 +53,29 @@ def main() -> None:
     filled = [k for k in range(10) if (place == k).sum() >= 50]
     bins = [[float(v[place == k].mean()) for v in (said, fresh, right)] + [int((place == k).sum())] for k in filled]
     error = float(np.sum([n * abs(s - f) for s, f, _, n in bins]) / np.sum([b[3] for b in bins]))
-    RECORD.write_text(json.dumps({"bins": bins, "error": error}) + "\n")
-    draw_diagram(bins, error)
+    kept = Results.open("reliability", page)
+    kept.values = {"bins": bins, "error": error}
+    kept.finish()
+    draw_diagram(bins, error, QUICK_PICTURE if QUICK else PICTURE)
 
 
-def draw_diagram(bins: list[list[float]], error: float) -> None:
+def page(values: Values) -> str:
+    """The bins as a table."""
+    lines = [
+        "# Confidence and fresh pools",
+        "",
+        "How often elements of a confidence are grouped so by fresh pools, and how often they are in the class that "
+        f"their group mostly is; mean distance to the diagonal {values['error']:.3f}. What confidence means is told in "
+        "[](../reliability.md).",
+        "",
+        "| confidence | grouped so by fresh pools | in the class of the group | elements |",
+        "|---|---|---|---|",
+    ]
+    lines += [f"| {said:.3f} | {fresh:.3f} | {right:.3f} | {n} |" for said, fresh, right, n in values["bins"]]
+    return "\n".join(lines)
+
+
+def draw_diagram(bins: list[list[float]], error: float, picture: Path) -> None:
     """Reliability diagram."""
     import matplotlib as mpl
 
@@ -71,7 +89,7 @@ def draw_diagram(bins: list[list[float]], error: float) -> None:
     axes.set(xlabel="confidence", ylabel="share of elements", xlim=(0, 1), ylim=(0, 1))
     axes.set_title(f"mean distance to the diagonal {error:.3f}", fontsize=10)
     axes.legend()
-    figure.savefig(PICTURE, dpi=120)
+    figure.savefig(picture, dpi=120)
     plt.close(figure)
 
 

@@ -13,13 +13,13 @@ import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 
 import biconsensus as bc
+from benchmarks.results import ROOT, Results, Values
 from benchmarks.solver_pools import Case, paper_cases
 from biconsensus.errors import ConvergenceWarning
 from biconsensus.matrix._matrix import PreferenceMatrix
@@ -28,10 +28,8 @@ from biconsensus.solvers import get_solver
 from biconsensus.solvers._admm import l1_nmf
 from biconsensus.solvers.exact._solver import ExactSolver
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "benchmarks" / "solvers.md"
 HALF = Fraction(1, 2)
-HEAD = "# Solvers\n\nWritten by `make bench ONLY=solvers`. Compare times within one run only.\n"
+HEAD = "# Solvers\n\nCompare times within one run only.\n"
 QUICK = os.environ.get("BENCH") == "quick"
 
 
@@ -314,25 +312,24 @@ PARTS = [small_optimum, planted_optimum, paper_matrices, speed, identical, milli
 
 
 def main(names: list[str]) -> None:
-    """Run all parts, or those named, and put their tables into the page."""
+    """Run all parts, or those named, and keep their tables."""
     warnings.simplefilter("ignore", ConvergenceWarning)
+    kept = Results.open("solvers", page)
     for part in PARTS:
-        if names and part.__name__ not in names:
+        if (names and part.__name__ not in names) or (not names and part.__name__ in kept.values):
             continue
-        started = time.perf_counter()
         table = part()
-        print(table.markdown(), f"({time.perf_counter() - started:.0f} s)\n", flush=True)
-        put(table)
+        kept.values[part.__name__] = asdict(table)
+        kept.save()
+        print(table.markdown(), flush=True)
+    if len(kept.values) == len(PARTS):
+        kept.finish()
 
 
-def put(table: Table) -> None:
-    """Replace the table of this title in the page, or add it at the end."""
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    text = PAGE.read_text(encoding="utf-8") if PAGE.exists() else HEAD
-    head, *sections = text.split("\n## ")
-    found = {section.splitlines()[0]: section.rstrip() for section in sections}
-    found[table.title] = table.markdown().removeprefix("## ").rstrip()
-    PAGE.write_text("\n## ".join([head, *(section + "\n" for section in found.values())]), encoding="utf-8")
+def page(values: Values) -> str:
+    """All tables."""
+    tables = [Table(**values[part.__name__]).markdown() for part in PARTS if part.__name__ in values]
+    return "\n".join([HEAD, *tables])
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ author = "the biconsensus developers"
 version = release = biconsensus.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
@@ -26,8 +26,21 @@ extensions = [
 ]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
-exclude_patterns = ["_build", "reproduction/parts", "gallery/**/*.ipynb", "gallery/*.py", "gallery/*.md5"]
+exclude_patterns = [
+    "_build",
+    "reproduction/parts",
+    "gallery/*.ipynb",
+    "gallery/*.py",
+    "gallery/*.json",
+    "gallery/*.md5",
+]
 suppress_warnings = ["config.cache", "toc.empty_glob"]
+
+# the tutorials are notebooks without outputs: they run in every build, and one that fails stops it
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_output_stderr = "remove"
 
 html_theme = "furo"
 html_title = "biconsensus"

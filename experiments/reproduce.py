@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import logging
 import sys
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.results import stamp, told, write_whole
 from biconsensus.errors import MissingDataError, MissingDependencyError
 from experiments.common import Section, Table
 
@@ -86,29 +89,39 @@ def run_script(script: str, out: Path, quick: bool) -> None:
     """Run one script and keep its section as a file of its own, so that one script can be run again alone."""
     log.info("running %s", script)
     started = time.perf_counter()
-    section = load(script)(out, quick)
-    text = section_markdown(section, f"experiments/{script}.py", time.perf_counter() - started)
+    measured = stamp(HERE / f"{script}.py")
+    section = asdict(load(script)(out, quick))
+    measured |= {"seconds": round(time.perf_counter() - started, 1), "done": True}
+    for table in section["tables"]:
+        table["rows"] = [[cell_text(cell) for cell in row] for row in table["rows"]]
+    text = json.dumps({"measured": [measured], "values": section}, indent=1, ensure_ascii=False)
     parts = out / "parts"
     parts.mkdir(exist_ok=True)
-    (parts / f"{script}.md").write_text(text, encoding="utf-8")
-    print(text)
+    write_whole(parts / f"{script}.json", text + "\n")
+    print(section_markdown(script, json.loads(text)))
 
 
 def write_page(front: str, out: Path) -> None:
-    """Join the sections of a front into one page."""
-    parts = sorted((out / "parts").glob(f"{front}_*.md"))
+    """Write the page of a front."""
+    write_whole(out / f"{front}.md", page(front, out))
+
+
+def page(front: str, out: Path) -> str:
+    """The page of a front: the sections of its scripts, one after the other."""
+    parts = sorted((out / "parts").glob(f"{front}_*.json"))
     head = f"# {FRONTS[front]}: the paper beside ours\n\n"
     head += f"Made by `make reproduce ONLY={front}`; one script of `experiments/` for each section.\n"
-    body = (part.read_text(encoding="utf-8") for part in parts)
-    (out / f"{front}.md").write_text("\n".join([head, *body]), encoding="utf-8")
+    body = (section_markdown(part.stem, json.loads(part.read_text(encoding="utf-8"))) for part in parts)
+    return "\n".join([head, *body])
 
 
-def section_markdown(section: Section, script: str, seconds: float) -> str:
-    """A section as Markdown: text, tables, pictures."""
-    pieces = [f"## {section.title}", section.text.strip()]
-    pieces += [table_markdown(table) for table in section.tables]
-    pieces += [f"![{caption}]({name})\n\n*{caption}*" for name, caption in section.pictures]
-    pieces.append(f"`{script}`, {seconds:.0f} s.")
+def section_markdown(script: str, document: dict[str, Any]) -> str:
+    """A section as Markdown: text, tables, pictures, and how it was measured."""
+    section = document["values"]
+    pieces = [f"## {section['title']}", section["text"].strip()]
+    pieces += [table_markdown(Table(**table)) for table in section["tables"]]
+    pieces += [f"![{caption}]({name})\n\n*{caption}*" for name, caption in section["pictures"]]
+    pieces.append(f"`experiments/{script}.py`: {told(document['measured'])}.")
     return "\n\n".join(pieces) + "\n"
 
 
@@ -119,15 +132,13 @@ def table_markdown(table: Table) -> str:
 
 
 def row_markdown(cells: Iterable[Any]) -> str:
-    """One line of a table."""
-    return "| " + " | ".join(cell_text(cell) for cell in cells) + " |"
+    """One line of a table; bars would end a cell."""
+    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def cell_text(cell: object) -> str:
-    """Floats with four significant digits, everything else as it is; bars would end the cell."""
-    if isinstance(cell, float):
-        return f"{cell:.4g}"
-    return str(cell).replace("|", "\\|")
+    """Floats with four significant digits, everything else as it is."""
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 
 if __name__ == "__main__":

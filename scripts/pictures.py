@@ -114,22 +114,42 @@ def vote_states(B: Any, start: int) -> list[tuple[str, Any, Any]]:
         rows, columns = new_rows, new_columns
 
 
+SHOTS: dict[str, tuple[str, str, str]] = {
+    # name: (front, what is done on the page, what is photographed)
+    "report_merge": ("merge", "", ""),
+    "report_clustering": ("clustering", "document.getElementById('theme').click()", ""),
+    "report_communities": ("communities", "", ""),
+    "report_models": ("models", "", ""),
+    "report_slider": ("clustering", "goTo(points.findIndex((point) => point.groups === 5))", "#controls"),
+    "report_tree": ("clustering", "goTo(points.findIndex((point) => point.groups === 5), 2)", "#tree"),
+    "report_element": ("clustering", "openElement(confidenceAt().indexOf(Math.min(...confidenceAt())))", "#element"),
+    "report_source": ("merge", "openSource(data.sources[data.sources.length - 1])", "#source"),
+    "report_together": ("clustering", "", "#cooccurrence"),
+    "report_phone": ("clustering", "", "phone"),
+}
+"""Pictures of the pages of the demo: the first screen, one section, or a telephone."""
+
+
 def take_screenshots() -> None:
     """The reports of the demo in a browser."""
     from playwright.sync_api import sync_playwright
 
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
         for name, front in FRONTS.items():
             result = front(0)
-            path = Path(folder) / f"{name}.html"
-            result.consensus.write_report(path, truth=result.truth, **result.page)
-            scheme = "dark" if name == "clustering" else "light"
-            page = browser.new_page(viewport={"width": 1100, "height": 1500}, color_scheme=scheme)
-            page.goto(path.as_uri())
+            result.consensus.write_report(Path(folder) / f"{name}.html", truth=result.truth, **result.page)
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
+        for name, (front, act, part) in SHOTS.items():
+            size = {"width": 390, "height": 844} if part == "phone" else {"width": 1100, "height": 1400}
+            page = browser.new_page(viewport=size, color_scheme="light")
+            page.goto((Path(folder) / f"{front}.html").as_uri())
             page.wait_for_selector("body[data-ready]")
-            page.screenshot(path=OUT / f"report_{name}.jpg", type="jpeg", quality=72)
+            page.evaluate(f"() => {{ {act}; settle(); }}")
+            if part.startswith("#") and part != "#controls":  # the sticky bar would lie over a section
+                page.add_style_tag(content="#controls { position: static !important; }")
+            shot = page.locator(part) if part.startswith("#") else page
+            shot.screenshot(path=OUT / f"{name}.jpg", type="jpeg", quality=72)
             page.close()
         browser.close()
 

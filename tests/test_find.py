@@ -1,11 +1,14 @@
 """find_consensus end to end: the semantics that must not drift."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 import biconsensus as bc
+from biconsensus.find import Search, solve, trace
 from tests.helpers.strategies import (
     dense_gain,
     dense_parts,
@@ -304,3 +307,67 @@ def test_seeds_have_no_place_in_a_dask_table():
     da = pytest.importorskip("dask.array", reason="dask is an extra")
     with pytest.raises(ValueError, match="Dask table"):
         paper_consensus(da.zeros((10, 3), dtype=int), together=[[0, 1]])
+
+
+def coarse_and_fine(seed=0, m=120):
+    """Twelve noisy groupings, half of them into three groups and half into six."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(m) * 6 // m
+    columns = [truth // 2 if k % 2 else truth for k in range(12)]
+    return [np.where(rng.random(m) < 0.1, rng.integers(0, 6, m), column) for column in columns]
+
+
+def test_every_cut_of_the_path_is_what_a_search_of_its_own_gives():
+    pool = bc.Pool.from_labels(coarse_and_fine())
+    search = Search(min_elements=5, unassigned="leave", together=[[0, 25], [1, 90]])
+    traced = trace(pool, search)
+    assert traced.quorums[0] == 0.9
+    for quorum in (*traced.quorums[::4], 0.37):
+        own = solve(pool, replace(search, quorum=quorum, method="path"))
+        assert np.array_equal(traced.at(quorum).labels, own.labels)
+        assert traced.at(quorum).settings == own.settings
+        assert own.settings["method"] == "path"
+        assert traced.at(quorum).asked == own.asked
+    for number in (2, 3, 5):
+        own = solve(pool, replace(search, n_groups=number))
+        assert np.array_equal(traced.with_n_groups(number).labels, own.labels)
+        assert traced.with_n_groups(number).settings == own.settings
+        assert traced.with_n_groups(number).asked == own.asked
+    assert np.array_equal(traced.answer().labels, solve(pool, search).labels)
+
+
+def test_a_kept_result_is_cut_as_its_pool_would_be(tmp_path):
+    pool = bc.Pool.from_labels(coarse_and_fine(1))
+    search = Search(min_elements=4, min_candidates=3, weights="size", together=[[0, 1, 70], [2, 119]])
+    solve(pool, search).save(tmp_path / "kept.bic")
+    kept = bc.Consensus.load(tmp_path / "kept.bic")
+    for quorum in (0.8, 0.3, 0.04):
+        again = solve(kept.pool, replace(Search.of_record(kept.asked), quorum=quorum, method="path"))
+        wanted = trace(pool, search).at(quorum)
+        assert np.array_equal(again.labels, wanted.labels)
+        assert len(set(wanted.labels[[0, 1, 70]])) == 1
+
+
+def test_progress_is_told_and_can_end_the_search():
+    told = []
+    bc.find_consensus(coarse_and_fine(), progress=lambda *step: told.append(step))
+    steps = [done for done, total, step in told if step == "quorum path"]
+    assert steps == list(range(21))
+    assert all(total in (0, 20) for _, total, _ in told)
+
+    def stop(done, total, step):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bc.find_consensus(coarse_and_fine(), progress=stop)
+    with pytest.raises(bc.errors.InputTypeError, match="progress must be"):
+        bc.find_consensus(coarse_and_fine(), progress="yes")
+
+
+def test_a_bar_is_shown_where_it_is_asked_for(capsys):
+    bc.find_consensus(coarse_and_fine(), progress=True)
+    assert "quorum path" in capsys.readouterr().err
+    bc.find_consensus(coarse_and_fine())
+    bc.find_consensus(coarse_and_fine(), progress=None)
+    assert capsys.readouterr().err == ""

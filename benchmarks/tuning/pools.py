@@ -19,6 +19,14 @@ N_RUNS = 20
 FAMILIES = ("ensembles", "k in 2..12", "k in K-1..K+2", "k in 2..sqrt(m)", "k = sqrt(m)", "mixtures")
 
 
+CHOSEN_ON, LOOKED_AT = "chosen on", "looked at"
+
+
+def half_of(name: str) -> str:
+    """Half that a data set belongs to, by a hash of its name: constants are chosen on one, reported on the other."""
+    return (CHOSEN_ON, LOOKED_AT)[zlib.crc32(name.encode()) % 2]
+
+
 class TuningPool(NamedTuple):
     """One pool with its truth."""
 
@@ -30,8 +38,8 @@ class TuningPool(NamedTuple):
 
     @property
     def half(self) -> str:
-        """Half of the data sets that it belongs to: "chosen on" or "looked at", by a hash of the name."""
-        return ("chosen on", "looked at")[zlib.crc32(self.name.encode()) % 2]
+        """Half of the data sets that it belongs to."""
+        return half_of(self.name)
 
 
 def tuning_pools(n_draws: int, every: int = 1) -> Iterator[TuningPool]:
@@ -95,7 +103,7 @@ def _k_means(X: NDArray[Any], truth: NDArray[Any], family: str, seed: int) -> ND
 
 def print_table(title: str, found: dict[str, dict[tuple[str, str], list[float]]]) -> None:
     """One line for each rule: mean over each family, and over the families of each half of the data sets."""
-    halves = ("chosen on", "looked at")
+    halves = (CHOSEN_ON, LOOKED_AT)
     families = [family for family in FAMILIES if any(key[0] == family for by in found.values() for key in by)]
     print(f"| {title} | {' | '.join(families)} | {' | '.join(halves)} |\n|---|{'---|' * (len(families) + 2)}")
     for rule, by in found.items():

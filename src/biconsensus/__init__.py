@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from biconsensus._lazy import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Bicluster",
@@ -24,23 +24,26 @@ __all__ = [
     "Provenance",
     "Runs",
     "Search",
-    "anndata",
     "baselines",
     "datasets",
     "errors",
     "find_consensus",
+    "find_modes",
     "metrics",
+    "pl",
     "plots",
+    "tl",
 ]
 
 if TYPE_CHECKING:
-    from biconsensus import anndata, baselines, datasets, errors, metrics, plots
+    from biconsensus import baselines, datasets, errors, metrics, pl, plots, tl
     from biconsensus.clustering._bicluster import BiclusterConsensus
     from biconsensus.clustering._estimator import ConsensusClustering
     from biconsensus.communities._estimator import ConsensusCommunities
     from biconsensus.find import Search, find_consensus
     from biconsensus.fitting._estimator import MultiModelFitter
     from biconsensus.matrix._matrix import PreferenceMatrix
+    from biconsensus.modes._modes import find_modes
     from biconsensus.pool._build import Provenance
     from biconsensus.pool._pool import Pool
     from biconsensus.result._consensus import Bicluster, Consensus
@@ -61,11 +64,13 @@ __getattr__, __dir__ = lazy_names(
         "Runs": "biconsensus.sources._running",
         "Search": "biconsensus.find",
         "find_consensus": "biconsensus.find",
-        "anndata": None,
+        "find_modes": "biconsensus.modes._modes",
         "baselines": None,
         "datasets": None,
         "errors": None,
         "metrics": None,
+        "pl": None,
         "plots": None,
+        "tl": None,
     },
 )

@@ -189,6 +189,7 @@ class KnownNames:
         "stop": "search=Search(stop=...)",
         "weights": "search=Search(weights=...)",
         "overlap": "search=Search(overlap=...)",
+        "min_candidates": "search=Search(min_candidates=...)",
     }
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
+from biconsensus._progress import Progress, shown, silent
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream
@@ -24,9 +25,10 @@ from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
+from biconsensus.pool._build import joined_sets
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
-from biconsensus.protocols import Block, Evidence, Solver
+from biconsensus.protocols import Block, Evidence, FloatArray, Solver
 from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
 from biconsensus.quorum._path import PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
@@ -39,21 +41,27 @@ logger = logging.getLogger("biconsensus")
 
 IN_MEMORY = (Pool, np.ndarray, list, tuple, dict)
 """Kinds of input that are never streamed."""
-METHODS = ("auto", "greedy", "joint")
+METHODS = ("auto", "greedy", "joint", "path")
+CUTS = ("quorum", "method", "n_groups")
+"""Settings that say where the path is cut."""
+DISJOINT = ("joint", "path")
+"""Methods whose groups share no element, and which Algorithm 1 does not end."""
 STOPS = ("size", "first_small", "description_length")
 UNASSIGNED = ("leave", "nearest")
 HALF = Fraction(1, 2)
 MOST_ELEMENTS, MOST_SOURCES = 7, 4
-"""Minimum sizes that are not exceeded by default: those of the paper (its tau_R = 6 and tau_C = 3, exclusive)."""
+"""Minimum sizes that are not exceeded by default: the paper's (its tau_R = 6 and tau_C = 3, exclusive)."""
 SMALL_SHARE = 0.1
 """Share of the groups of a source that count as its small ones, when the smallest group is taken from the input."""
 RARELY_SEEN = 0.05
 """Share of the elements, those that the fewest sources saw, that do not count for the fewest sources of a group."""
+NOT_RECORDED = ("memory_limit", "n_jobs")
+"""Settings that change no answer."""
 MAJORITY_MARGIN = 0.005
 """Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Search:
     """Every setting of a search. Defaults and None mean "not given": they follow the input, once, in `resolved`.
 
@@ -63,9 +71,10 @@ class Search:
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
     n_groups : int, optional
         Number of groups wanted; not together with a number as quorum.
-    method : {"auto", "greedy", "joint"}
-        Algorithm 1 of the paper, or all groups at once. "auto" is Algorithm 1 where the quorum is a number, where
-        groups may overlap, or where `stop` is given, which is a rule of Algorithm 1; else all groups at once.
+    method : {"auto", "greedy", "joint", "path"}
+        Algorithm 1 of the paper; all groups at once; or the point at this quorum of the path that "auto" chooses from.
+        "auto" is Algorithm 1 where the quorum is a number, where groups may overlap, or where `stop` is given, which
+        is a rule of Algorithm 1; else all groups at once.
     min_elements, min_candidates : int, optional
         Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input.
     overlap : bool
@@ -120,6 +129,11 @@ class Search:
             name: value for name, (value, default) in own.items() if value is not None and not _same(value, default)
         }
 
+    def __repr__(self) -> str:
+        """What was given, and nothing else."""
+        given = {name: float(v) if isinstance(v, Fraction) else v for name, v in self.given().items()}
+        return f"Search({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
     def with_settings(self, **more: Any) -> Search:
         """The same search with more settings; one that is given here and there with two values is an error."""
         here, there = self.given(), Search(**more).given()
@@ -129,6 +143,21 @@ class Search:
                     f"{name}: received {there[name]!r} as a parameter and {here[name]!r} in search; give it once."
                 )
         return Search(**(here | there))
+
+    def recorded(self) -> dict[str, Any]:
+        """The settings that were given, as a file can hold them; None where it cannot, as for objects."""
+        return {name: _recordable(name, value) for name, value in self.given().items() if name not in NOT_RECORDED}
+
+    @classmethod
+    def of_record(cls, asked: dict[str, Any]) -> Search:
+        """The search of a result, from what was recorded of it."""
+        lost = [name for name, value in asked.items() if value is None]
+        if lost:
+            raise InputError(
+                f"{lost[0]}: this result was found with a value of its own, which a result does not keep; "
+                "call find_consensus with it again."
+            )
+        return cls(**asked)
 
     def checked(self) -> Search:
         """Itself with every setting valid and no two that contradict; nothing is known of the pool yet."""
@@ -152,9 +181,9 @@ class Search:
             raise InputError(
                 f"n_groups={found.n_groups} picks its own quorum; drop quorum={float(quorum):g} or n_groups."
             )
-        if found.overlap and found.method == "joint":
-            raise InputError("method='joint' gives disjoint groups; use method='greedy' with overlap=True.")
-        if found.stop != "size" and found.method == "joint":
+        if found.overlap and found.method in DISJOINT:
+            raise InputError(f"method={found.method!r} gives disjoint groups; use method='greedy' with overlap=True.")
+        if found.stop != "size" and found.method in DISJOINT:
             raise InputError(f"stop={found.stop!r} is a rule of Algorithm 1; use method='greedy' with it.")
         if found.stop == "description_length" and found.n_groups is not None:
             raise InputError("stop='description_length' finds the number of groups; drop it or n_groups.")
@@ -168,6 +197,8 @@ class Search:
         solver = ("vote" if pool.binary else "quantile") if found.solver == "auto" else found.solver
         algorithm_1 = found.overlap or found.quorum != "auto" or found.stop != "size"
         method = "greedy" if algorithm_1 and found.method == "auto" else found.method
+        if method == "path" and found.quorum == "auto":  # that is where it chooses anyway
+            method = "auto"
         elements = smallest_group(pool) if found.min_elements is None else found.min_elements
         sources = fewest_sources(pool) if found.min_candidates is None else found.min_candidates
         return replace(found, solver=solver, method=method, min_elements=elements, min_candidates=sources)
@@ -198,6 +229,17 @@ class Search:
 def _same(one: Any, other: Any) -> bool:
     """Whether two values of a setting are the same."""
     return one is other or (isinstance(one, (str, int, float, Fraction)) and bool(one == other))
+
+
+def _recordable(name: str, value: Any) -> Any:
+    """A setting as JSON can hold it, or None."""
+    if name == "together":
+        return [[int(element) for element in elements] for elements in value]
+    if isinstance(value, Fraction):
+        return float(value)
+    if name == "weights" and not isinstance(value, str) and not callable(value):
+        return np.asarray(value, np.float64).tolist()
+    return value if isinstance(value, (str, int, float)) else None
 
 
 def smallest_group(pool: Pool) -> int:
@@ -252,6 +294,7 @@ def find_consensus(
     weights: Any = None,
     memory_limit: int | None = None,
     client: Any = None,
+    progress: bool | Progress | None = False,
 ) -> Consensus:
     """Find the groups that many groupings agree on.
 
@@ -259,7 +302,8 @@ def find_consensus(
     ----------
     pool : Pool, or anything that `Pool.from_labels` takes
         The candidate groups; (m, c) label tables included. Tables larger than memory may come as the path of a
-        Parquet file or folder or of an NPY file, an Arrow table, an iterator of chunks, or a Dask array or frame.
+        Parquet file or folder or of an NPY file, a table of Arrow, Polars or DuckDB, an iterator of chunks, or a Dask
+        array or frame.
     min_elements, min_candidates : int, optional
         Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input: as
         small as the small groups of most sources (at most 7), and half of the sources (at most 4).
@@ -267,11 +311,12 @@ def find_consensus(
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
-        1/2 is the paper (a majority); lower merges, higher splits; a number works on the pool as it is. "auto"
+        1/2 is the paper (a majority); lower merges, higher splits; a number works on the whole pool. "auto"
         chooses it, trivial candidates left out, and stays with a majority where that fits as well.
-    method : {"auto", "greedy", "joint"}
-        Algorithm 1 of the paper, or all groups at once. "auto" is Algorithm 1 where the quorum is a number or groups
-        may overlap, and all groups at once otherwise.
+    method : {"auto", "greedy", "joint", "path"}
+        Algorithm 1 of the paper; all groups at once; or the point at this quorum of the path from which quorum="auto"
+        chooses. "auto" is Algorithm 1 where the quorum is a number or groups may overlap, and all groups at once
+        otherwise.
     together : iterable of iterables of int, optional
         Seeds: elements that must share a group.
     unassigned : {"nearest", "leave"}
@@ -285,11 +330,14 @@ def find_consensus(
     n_jobs : int, optional
         Threads; the answer does not depend on it.
     weights : str, callable or (n,) array, optional
-        Weight rule for the candidates, in place of those of the pool.
+        Weight rule for the candidates, in place of the pool's weights.
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
     client : dask.distributed.Client, optional
         Where Dask tables are worked on; by default the current client or scheduler.
+    progress : bool or callable, optional
+        True shows a bar on standard error, None only on a terminal. A function is called with what is done, how much
+        there is (0 where nobody knows) and the name of the step; an exception that it raises ends the search.
 
     Returns
     -------
@@ -322,18 +370,22 @@ def find_consensus(
         memory_limit=memory_limit,
         n_jobs=n_jobs,
     ).checked()
-    if isinstance(pool, IN_MEMORY):
-        return solve(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search)
-    if is_dask(pool):
-        if together is not None:
-            raise InputError(
-                "together names elements by number, which a Dask table does not have; join them beforehand."
-            )
-        return find_distributed(pool, lambda counted: solve(counted, search), client)
-    return solve(pool_from_stream(pool, n_jobs=n_jobs) if is_streamed(pool) else Pool.from_labels(pool), search)
+    with shown(progress) as tell:
+        if isinstance(pool, IN_MEMORY):
+            return solve(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search, progress=tell)
+        if is_dask(pool):
+            if together is not None:
+                raise InputError(
+                    "together names elements by number, which a Dask table does not have; join them beforehand."
+                )
+            return find_distributed(pool, lambda counted: solve(counted, search, progress=tell), client)
+        given = pool_from_stream(pool, n_jobs=n_jobs) if is_streamed(pool) else Pool.from_labels(pool)
+        return solve(given, search, progress=tell)
 
 
-def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = None) -> Consensus:
+def solve(
+    pool: Pool, search: Search | None = None, evidence: Evidence | None = None, *, progress: Progress = silent
+) -> Consensus:
     """The groups of a pool: the road that `find_consensus`, all estimators and all commands take.
 
     Parameters
@@ -345,6 +397,8 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
     evidence : Evidence, optional
         What is known of the elements beyond the pool. It decides how fine the groups are where neither a quorum nor a
         number of groups is given, and gives every group its significance.
+    progress : callable
+        As in `find_consensus`.
 
     Returns
     -------
@@ -357,37 +411,182 @@ def solve(pool: Pool, search: Search | None = None, evidence: Evidence | None = 
     >>> solve(bc.Pool.from_labels([[0] * 4 + [1] * 4] * 3), Search(quorum=0.5)).labels
     array([0, 0, 0, 0, 1, 1, 1, 1])
     """
-    settings = (search or Search()).resolved(pool)
-    joined = pool if settings.together is None else pool.join(settings.together)
-    weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
-    # the description length weighs errors against sizes, so its weights must stay as they are
-    power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
-    problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
-    check_solver_memory(problem, _solver(settings), settings.memory_limit)
-    if settings.quorum == "auto":
-        answer = _answer_on_path(joined, problem, settings, evidence)
-    else:
-        assert isinstance(settings.quorum, Fraction)
-        # in an order of its own, so that the answer does not depend on that of the user
-        condensed = Condensed.of(problem, divide=settings.method == "joint")
-        elements, sources = condensed.smallest(*settings.sizes)
-        searched = replace(settings, min_elements=elements, min_candidates=sources)
-        found = _as_given(condensed, _blocks_at(condensed.whole, searched, settings.quorum))
-        answer = Answer(problem, found, settings.quorum, str(settings.method), "given")
-    result = assemble(pool, joined, weights, answer, settings.record(answer.quorum, answer.method), power, evidence)
-    logger.info("%r", result)
+    asked = _Asked.of(pool, search, evidence, progress)
+    settings = asked.settings
+    on_path = settings.quorum == "auto" or settings.method == "path"
+    result = Traced.of(asked).answer() if on_path else asked.consensus(_answer_as_it_is(asked))
     if len(result) == 0:
-        warnings.warn(_why_nothing(pool, settings, answer.quorum), NoConsensusWarning, stacklevel=3)
+        warnings.warn(_why_nothing(pool, settings, result.settings["quorum"]), NoConsensusWarning, stacklevel=3)
     return result
 
 
-def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, evidence: Evidence | None) -> Answer:
+def _answer_as_it_is(asked: _Asked) -> Answer:
+    """Groups at the quorum that was given, on the whole pool."""
+    settings = asked.settings
+    assert isinstance(settings.quorum, Fraction)
+    # in an order of its own, so that the answer does not depend on that of the user
+    condensed = Condensed.of(asked.problem, divide=settings.method == "joint")
+    elements, sources = condensed.smallest(*settings.sizes)
+    searched = replace(settings, min_elements=elements, min_candidates=sources)
+    found = _as_given(condensed, _blocks_at(condensed.whole, searched, settings.quorum, asked.progress))
+    return Answer(asked.problem, found, settings.quorum, str(settings.method), "given")
+
+
+def trace(
+    pool: Pool, search: Search | None = None, evidence: Evidence | None = None, *, progress: Progress = silent
+) -> Traced:
+    """The quorum path of a pool: answers at every quorum and for every number of groups, from one search.
+
+    Parameters
+    ----------
+    pool, search, evidence, progress
+        As in `solve`.
+
+    Returns
+    -------
+    Traced
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> base = [[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4
+    >>> traced = trace(bc.Pool.from_labels(base), Search(min_elements=4))
+    >>> len(traced.at(0.8)), len(traced.with_n_groups(2)), len(traced.with_n_groups(3))
+    (4, 2, 3)
+    >>> again = bc.find_consensus(base, min_elements=4, quorum=0.8, method="path")
+    >>> bool((again.labels == traced.at(0.8).labels).all())
+    True
+    """
+    return Traced.of(_Asked.of(pool, search, evidence, progress))
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """A pool and a search, everything decided that follows from them, and the matrix of both."""
+
+    given: Pool
+    joined: Pool
+    """The same with elements joined that must be together."""
+    settings: Search
+    weights: FloatArray
+    power: int
+    """Power of two that was taken out of the weights of the matrix."""
+    problem: PreferenceMatrix
+    evidence: Evidence | None
+    progress: Progress = silent
+    recorded: dict[str, Any] = field(default_factory=dict)
+    """The settings as they were given, for the result to keep."""
+
+    @classmethod
+    def of(cls, pool: Pool, search: Search | None, evidence: Evidence | None, progress: Progress) -> _Asked:
+        """Resolve the settings, join, weigh, and see whether it fits into memory."""
+        search = search or Search()
+        if search.together is not None:
+            search = replace(search, together=joined_sets(search.together, pool.shape[0]))
+        settings = search.resolved(pool)
+        joined = pool if settings.together is None else pool.join(settings.together)
+        weights = joined.weights if settings.weights is None else weigh(settings.weights, joined)
+        # the description length weighs errors against sizes, so its weights must stay as they are
+        power = 0 if settings.stop == "description_length" else unit_power(weights, settings.quorum != "auto")
+        problem = PreferenceMatrix.from_pool(joined, np.ldexp(weights, -power))
+        check_solver_memory(problem, _solver(settings), settings.memory_limit)
+        return cls(pool, joined, settings, weights, power, problem, evidence, progress, search.recorded())
+
+    def consensus(self, answer: Answer) -> Consensus:
+        """The answer as a user holds it."""
+        record = self.settings.record(answer.quorum, answer.method)
+        result = assemble(
+            self.given, self.joined, self.weights, answer, record, self.power, self.evidence, self.recorded
+        )
+        logger.info("%r", result)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A pool whose quorum path is known: one search, and an answer at every point of it."""
+
+    asked: _Asked
+    path: QuorumPath
+
+    @classmethod
+    def of(cls, asked: _Asked) -> Traced:
+        """Trace the path."""
+        settings = asked.settings
+        names = tuple(source.name for source in asked.joined.sources)
+        # groups that overlap, and descriptions that weigh errors against sizes, are searched on the whole pool
+        condense = not settings.overlap and settings.stop == "size"
+        how: dict[str, Any] = {"source_names": names, "condense": condense, "progress": asked.progress}
+        path = QuorumPath.of_problem(asked.problem, *settings.sizes, **how)
+        if logger.isEnabledFor(logging.INFO):
+            logger.info("quorum path of %d distinct rows and %d candidates", *path.problem.shape)
+            for point in path.points:
+                logger.info("quorum %g: %d groups, score %.4f", point.quorum, len(point), path.score(point))
+        return cls(asked, path)
+
+    @property
+    def quorums(self) -> tuple[float, ...]:
+        """Quorums of the points of the path, from fine to coarse."""
+        return tuple(float(point.quorum) for point in self.path.points)
+
+    def answer(self) -> Consensus:
+        """What `solve` answers: at the quorum or the number of groups of the search, or the best point."""
+        quorum = self.asked.settings.quorum
+        return self._choice() if quorum == "auto" else self.at(Fraction(quorum or HALF))
+
+    def _choice(self) -> Consensus:
+        """The number of groups that was asked for, or what the data says, or what the pool alone says."""
+        asked = self.asked
+        found = _choice_on_path(self.path, asked.joined, asked.settings, asked.evidence, asked.progress)
+        # the path is that of all groups at once; what Algorithm 1 finds is not on it
+        return asked.consensus(found if asked.settings.method == "greedy" else replace(found, traced=self.path))
+
+    def at(self, quorum: float | Fraction) -> Consensus:
+        """The groups at any quorum, as ``find_consensus(quorum=quorum, method="path")`` gives them.
+
+        Parameters
+        ----------
+        quorum : float in (0, 1)
+            Quorum wanted.
+
+        Returns
+        -------
+        Consensus
+        """
+        return self.cut(self.path.at(check_quorum(quorum)))
+
+    def cut(self, point: PathPoint) -> Consensus:
+        """The groups of one point of the path."""
+        settings = replace(self.asked.settings, n_groups=None)
+        answer = _answer_at(self.path, point, settings, "given")
+        asked = self._asked_for(settings, quorum=float(point.quorum), method="path")
+        return asked.consensus(replace(answer, method="path", traced=self.path))
+
+    def _asked_for(self, settings: Search, **given: Any) -> _Asked:
+        """The same question, cut elsewhere, with what would be given to get there."""
+        kept = {name: value for name, value in self.asked.recorded.items() if name not in CUTS}
+        return replace(self.asked, settings=settings, recorded=given | kept)
+
+    def with_n_groups(self, n_groups: int) -> Consensus:
+        """Exactly `n_groups` groups, as ``find_consensus(n_groups=n_groups)`` gives them.
+
+        Parameters
+        ----------
+        n_groups : int
+            Number of groups wanted.
+
+        Returns
+        -------
+        Consensus
+        """
+        settings = replace(self.asked.settings, quorum="auto", n_groups=check_count("n_groups", n_groups))
+        return replace(self, asked=self._asked_for(settings, n_groups=settings.n_groups)).answer()
+
+
+def _choice_on_path(
+    path: QuorumPath, joined: Pool, settings: Search, evidence: Evidence | None, progress: Progress
+) -> Answer:
     """Choose on the quorum path: the number that was asked for, or what the data says, or what the pool alone says."""
-    elements, sources = settings.sizes
-    names = tuple(source.name for source in joined.sources)
-    # groups that overlap, and descriptions that weigh errors against sizes, are searched on the pool as it is
-    condense = not settings.overlap and settings.stop == "size"
-    path = QuorumPath.of_problem(problem, elements, sources, source_names=names, condense=condense)
     searched = replace(settings, min_elements=path.sizes[0], min_candidates=path.sizes[1])
     if settings.n_groups is not None:
         greedy = settings.method == "greedy"
@@ -397,17 +596,19 @@ def _answer_on_path(joined: Pool, problem: PreferenceMatrix, settings: Search, e
     plain = path.scorer.plain
     # candidates without a row among those that are searched need no look
     voting = np.where(path.problem.sizes > 0, plain, 0.0)
-    blocks = _blocks_at(replace(path.problem, weights=voting), searched, HALF)
+    blocks = _blocks_at(path.problem.with_weights(voting), searched, HALF, progress)
     method = "joint" if settings.method == "joint" else "greedy"
-    majority = make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain)
+    majority = path.confirm(make_point(path.scorer, HALF, blocks.blocks, rule=method, weights=plain))
     if evidence is not None and not settings.overlap:
         options = options_of(path, [Option(majority, "a majority"), Option(point, "the choice of the pool")])
         scored = score_options(path, options, evidence, joined.inverse)
+        said = {one.option.point.row_labels.tobytes(): one.evidence for one in scored}
+        along = tuple(said.get(point.row_labels.tobytes(), 0.0) for point in path.points)
         if scored and scored[0].score > 0:
             best = scored[0]
             found = _answer_at(path, best.option.point, settings, evidence.kind, origin=best.option.origin)
-            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored))
-        return _one_group(path, settings, evidence)
+            return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored), path_evidence=along)
+        return replace(_one_group(path, settings, evidence), path_evidence=along)
     if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
         answer = _answer_at(path, majority, settings, "pool", "a majority")
         # what ended the search is part of the account
@@ -450,9 +651,9 @@ def _greedy_point(path: QuorumPath, settings: Search) -> PathPoint:
     return best_point([point for point, off in zip(tries, wanted) if off == min(wanted)], path.score)
 
 
-def _blocks_at(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Extraction:
+def _blocks_at(problem: PreferenceMatrix, settings: Search, quorum: Fraction, progress: Progress) -> Extraction:
     """Blocks of the minimum sizes at one quorum, by the method that was asked for."""
-    found = _greedy(problem, settings, quorum)
+    found = _greedy(problem, settings, quorum, progress)
     if settings.method != "joint":
         return found
     blocks = optimise(problem, quorum, start=found.blocks)
@@ -467,7 +668,7 @@ def _as_given(condensed: Condensed, found: Extraction) -> Extraction:
     return replace(found, blocks=condensed.given_blocks(found.blocks), discarded=discarded)
 
 
-def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Extraction:
+def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction, progress: Progress = silent) -> Extraction:
     """Algorithm 1 with the chosen solver."""
     solver = _solver(settings)
     solver.load(problem, quorum)
@@ -479,6 +680,7 @@ def _greedy(problem: PreferenceMatrix, settings: Search, quorum: Fraction) -> Ex
         min_candidates=sources,
         overlap=settings.overlap,
         stop=str(settings.stop),
+        progress=progress,
     )
 
 
@@ -488,7 +690,7 @@ def _solver(settings: Search) -> Solver:
     return get_solver(settings.solver, **({"n_jobs": settings.n_jobs} if settings.solver == "vote" else {}))
 
 
-def _why_nothing(pool: Pool, settings: Search, quorum: Fraction) -> str:
+def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
     """Reason for an empty answer, and what to set."""
     n_sources = np.unique(pool.source_of).size
     elements, sources = settings.sizes
@@ -506,6 +708,6 @@ def _why_nothing(pool: Pool, settings: Search, quorum: Fraction) -> str:
         return "no group: every candidate of the pool is empty."
     return (
         f"no group of at least min_elements={elements} elements and "
-        f"min_candidates={sources} sources at quorum {float(quorum):g} among "
+        f"min_candidates={sources} sources at quorum {quorum:g} among "
         f"{pool.shape[0]} elements and {n_sources} sources; lower the minimum sizes or the quorum."
     )

@@ -51,7 +51,7 @@ class Solver(Protocol):
     def best_block(self, rows: BoolArray, columns: BoolArray, min_elements: int, min_candidates: int) -> Block | None:
         """Best block inside the live rows and columns that has the minimum sizes, or None.
 
-        Sizes are those of `PreferenceMatrix.n_elements(rows)` and `PreferenceMatrix.n_sources(columns)`.
+        Sizes are counted by `PreferenceMatrix.n_elements(rows)` and `PreferenceMatrix.n_sources(columns)`.
         """
 
 
@@ -73,8 +73,9 @@ class Model(Protocol):
 class Evidence(Protocol):
     """What a front knows of the elements beyond the pool: the points, the network, the residuals."""
 
-    kind: str
-    """What it rests on, in one word: "points", "links", "agreement", "models"."""
+    @property
+    def kind(self) -> str:
+        """What it rests on, in one word: "points", "links", "agreement", "models"."""
 
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping (m,) of the elements: 0 for one group, larger is better, negative is worse."""

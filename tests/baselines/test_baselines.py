@@ -82,14 +82,14 @@ def test_a_wrong_number_of_groups_is_refused(name):
         get_baseline(name)(noisy_pool()[0], 0)
 
 
-@pytest.mark.parametrize("name", ["lwea", "lwgp", "nwca", "usenc", "hbgf", "kmeans_matrix", "evidence_accumulation"])
+@pytest.mark.parametrize("name", ["lwea", "lwgp", "nwca", "usenc", "hbgf", "mcla", "ec_cms", "kmeans_matrix"])
 def test_clear_groups_are_found_by_all(name: str) -> None:
     data, truth = make_blobs(200, centers=5, cluster_std=0.4, random_state=2)
     pool = bc.Pool.from_labels(runs(data))
     assert adjusted_rand_score(truth, get_baseline(name)(pool, 5, random_state=0)) > 0.8
 
 
-@pytest.mark.parametrize("name", ["lwgp", "usenc", "hbgf", "kmeans_matrix"])
+@pytest.mark.parametrize("name", ["lwgp", "usenc", "hbgf", "mcla", "ec_cms", "kmeans_matrix"])
 def test_those_that_cannot_count_say_so(name: str, table: NDArray[np.int_]) -> None:
     with pytest.raises(InputError, match="n_groups"):
         get_baseline(name)(bc.Pool.from_labels(table))
@@ -99,6 +99,6 @@ def test_those_that_cannot_count_say_so(name: str, table: NDArray[np.int_]) -> N
 def test_a_label_table_is_taken_as_a_pool_is(name: str) -> None:
     """Row 88 of the faults."""
     table = np.tile(PARTITION[:, None], (1, 4))
-    told = {} if name in ("iterated_consensus", "louvain_matrix", "campigotto") else {"n_groups": 3}
+    told = {} if name in ("iterated_consensus", "leiden_matrix", "louvain_matrix", "campigotto") else {"n_groups": 3}
     labels = [get_baseline(name)(given, random_state=0, **told) for given in (table, bc.Pool.from_labels(table))]
     np.testing.assert_array_equal(*labels)

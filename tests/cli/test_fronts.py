@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
+from biconsensus.cli import run
 from biconsensus.pool.io import write_table
 
 
@@ -178,3 +179,61 @@ def test_large_tables_are_read_piece_by_piece(
     pieces = json.loads(here("merge", path, "--quorum", "0.5", "--json", "--out", "pieces.csv").stdout)
     assert pieces["sizes"] == whole["sizes"] == [40, 40, 40]
     assert (tmp_path / "pieces.csv").read_text() == (tmp_path / "whole.csv").read_text()
+
+
+def test_modes_are_listed_and_written(here: Callable[..., Any], tmp_path: Path) -> None:
+    species, place = np.repeat([0, 1], 20), np.tile([0, 1], 20)
+    write_table(tmp_path / "two.csv", {"a": species, "b": place, "c": species, "d": place})
+    done = here("modes", tmp_path / "two.csv", "--out", tmp_path / "modes.csv")
+    assert "The pool is of 2 minds." in done.stdout
+    rows = list(csv.DictReader((tmp_path / "modes.csv").read_text().splitlines()))
+    assert bc.metrics.ari(species, [int(row["mode 0"]) for row in rows]) == 1.0
+    found = json.loads(here("modes", tmp_path / "two.csv", "--json").stdout)
+    assert [mode["sources"] for mode in found["modes"]] == [["a", "c"], ["b", "d"]]
+
+
+def test_inspect_cuts_the_path_elsewhere(here: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
+    here("merge", labels_csv, "--truth", "kind", "--save", "r.bic", "--quiet")
+    kept = bc.Consensus.load(tmp_path / "r.bic")
+    two = json.loads(here("inspect", "r.bic", "--groups", 2, "--json", "--out", "two.csv").stdout)
+    assert two["groups"] == 2
+    assert two["sizes"] == np.bincount(bc.find_consensus(kept.pool, n_groups=2).labels).tolist()
+    low = json.loads(here("inspect", "r.bic", "--quorum", 0.1, "--json", "--save", "low.bic").stdout)
+    same = bc.find_consensus(kept.pool, quorum=0.1, method="path")
+    assert low["sizes"] == np.bincount(same.labels).tolist()
+    assert np.array_equal(bc.Consensus.load(tmp_path / "low.bic").labels, same.labels)
+    done = here("inspect", "r.bic", "--quorum", 0.1, "--groups", 2)
+    assert done.returncode == 2
+    assert "n_groups=2 picks its own quorum" in done.stderr.replace("\n", " ")
+
+
+def test_verbose_says_what_is_done_and_leaves_the_answer_alone(
+    here: Callable[..., Any], labels_csv: Path, points_csv: Path
+) -> None:
+    plain, full = (here("merge", labels_csv, "--truth", "kind", *more) for more in ([], ["--verbose"]))
+    assert full.stdout == plain.stdout
+    assert "quorum 0.5: 3 groups, score" in full.stderr
+    assert "settings: min_elements=" in full.stderr
+    assert "quorum 0.5" not in plain.stderr
+    done = here("cluster", points_csv, "--truth", "kind", "-v")
+    assert "base result" in done.stderr
+
+
+def test_groupings_that_say_nearly_the_same_are_told_and_can_share_one_vote(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Row 92 of the faults, on the command line."""
+    rng = np.random.default_rng(0)
+    copied, truth = rng.integers(4, size=60), np.repeat([0, 1, 2], 20)
+    others = [np.where(rng.random(60) < 0.1, rng.integers(3, size=60), truth) for _ in range(3)]
+    path = tmp_path / "labels.csv"
+    head = ",".join(f"run{k}" for k in range(9))
+    np.savetxt(path, np.column_stack([copied] * 6 + others), fmt="%d", delimiter=",", header=head, comments="")
+    found = {}
+    for words in ((), ("--weights", "shared")):
+        assert run(["merge", str(path), "--json", *words]) == 0
+        found[words] = json.loads(capsys.readouterr().out)
+    assert "6 of 9 groupings say nearly the same (run0, run1, run2, ...)" in found[()]["notes"][0]
+    assert found[()]["groups"] == 4
+    assert found[("--weights", "shared")]["notes"] == []
+    assert found[("--weights", "shared")]["groups"] == 3

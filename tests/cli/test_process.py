@@ -15,7 +15,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-COMMANDS = ["merge", "cluster", "communities", "fit", "demo", "inspect", "models", "solvers", "algorithms", "datasets"]
+COMMANDS = [
+    "merge",
+    "cluster",
+    "communities",
+    "fit",
+    "explore",
+    "demo",
+    "inspect",
+    "models",
+    "modes",
+    "solvers",
+    "algorithms",
+    "datasets",
+]
 
 
 def test_help_answers_within_half_a_second(call: Callable[..., Any]) -> None:

@@ -34,7 +34,11 @@ EXPECTED_FAILURES: dict[str, str] = {}
 
 
 @parametrize_with_checks(
-    [bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": [1, 2, 2, 3]})], min_elements=1, min_candidates=1)],
+    [
+        bc.ConsensusClustering(
+            [(KMeans(n_init=1), {"n_clusters": [1, 2, 2, 3]})], min_elements=1, search=bc.Search(min_candidates=1)
+        )
+    ],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
 )
 def test_the_contract_of_scikit_learn(estimator, check):
@@ -139,7 +143,7 @@ def test_estimators_may_be_clusterers_named_pairs_and_functions():
         lambda points: (points[:, 0] > 4).astype(int),
         lambda points, seed: np.where(points[:, 1] > 4, 1, -1),
     ]
-    fitted = model(estimators=pool, min_candidates=2).fit(X)
+    fitted = model(estimators=pool, search=bc.Search(min_candidates=2)).fit(X)
     assert [r.name for r in fitted.results_] == ["AgglomerativeClustering()", "mine", "function", "function"]
     assert adjusted_rand_score(TRUTH, fitted.labels_) == 1.0
 
@@ -147,7 +151,7 @@ def test_estimators_may_be_clusterers_named_pairs_and_functions():
 def test_weights_decide_between_two_camps():
     camps = [lambda points, c=c: (points[:, c] > 4).astype(int) for c in (0, 0, 1, 1)]
     for weights, column in (([9, 9, 1, 1], 0), ([1, 1, 9, 9], 1)):
-        fitted = model(estimators=camps, min_candidates=2, search=bc.Search(weights=weights, method="greedy")).fit(X)
+        fitted = model(estimators=camps, search=bc.Search(min_candidates=2, weights=weights, method="greedy")).fit(X)
         first = np.isin(np.arange(150), fitted.consensus_.biclusters[0].elements)
         side = X[:, column] > 4
         assert (first == side).all() or (first == ~side).all()

@@ -66,7 +66,7 @@ def test_answer_does_not_depend_on_n_jobs_or_the_form_of_the_graph():
 
 def test_default_runs_are_the_same_in_one_process_and_in_two():
     unclear = lfr_network(200, 0.5, 8, communities=(15, 60), random_state=3)[0]
-    one, two = (bc.ConsensusCommunities(random_state=0, n_jobs=n).fit(unclear) for n in (1, 2))
+    one, two = (bc.ConsensusCommunities(n_runs=3, random_state=0, n_jobs=n).fit(unclear) for n in (1, 2))
     for a, b in zip(one.results_, two.results_, strict=True):
         np.testing.assert_array_equal(a.labels, b.labels, err_msg=a.name)
     np.testing.assert_array_equal(one.labels_, two.labels_)

@@ -12,8 +12,13 @@ from biconsensus.matrix._condensed import ROWS_OF_A_CANDIDATE, draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
 
 
-def many_rows(seed: int, n_elements: int = 20_000, small: tuple[int, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
-    """(m, 12) labels with so much noise that nearly all rows are distinct, and the truth; some groups small."""
+def many_rows(
+    seed: int, n_elements: int = 20_000, small: tuple[int, ...] = (), names_of_noise: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """(m, 12) labels with so much noise that nearly all rows are distinct, and the truth; some groups small.
+
+    Noise has eight names, which small groups may have too in some sources, unless `names_of_noise` is false.
+    """
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, 8, n_elements)
     start = 0
@@ -24,7 +29,8 @@ def many_rows(seed: int, n_elements: int = 20_000, small: tuple[int, ...] = ()) 
     table = np.empty((n_elements, 12), np.int64)
     for j in range(table.shape[1]):
         noise = rng.random(n_elements) < 0.25
-        table[:, j] = np.where(noise, rng.integers(0, 8, n_elements), rng.permutation(n_groups)[truth])
+        names = rng.permutation(n_groups) if names_of_noise else np.append(rng.permutation(8), np.arange(8, n_groups))
+        table[:, j] = np.where(noise, rng.integers(0, 8, n_elements), names[truth])
         # half of the sources merge two groups
         table[table[:, j] == n_groups - 1, j] = 0 if j % 2 else n_groups - 1
     order = rng.permutation(n_elements)
@@ -70,9 +76,12 @@ def test_singletons_do_not_make_the_sample_large() -> None:
     assert drawn.rows.size < 7000
 
 
-@pytest.mark.parametrize(("settings", "small"), [({}, (60, 150)), ({"n_groups": 8}, ())])
+@pytest.mark.parametrize(
+    ("settings", "small"), [({}, (60, 150)), ({}, (7, 10, 15)), ({"n_groups": 8}, ()), ({"n_groups": 8}, (60, 150))]
+)
 def test_sampled_and_exact_search_agree(monkeypatch, settings, small) -> None:
-    table, truth = many_rows(3, 16_000, small)
+    # a group of a dozen elements is found where sources made a candidate of it, not as an overlap of large ones
+    table, truth = many_rows(3, 16_000, small, names_of_noise=max(small, default=60) >= 60)
     sampled = bc.find_consensus(table, **settings)
     assert sampled.extraction["rows_searched"] < 9000
     monkeypatch.setattr(_sample, "WORTH_SAMPLING", 10**9)
@@ -80,6 +89,8 @@ def test_sampled_and_exact_search_agree(monkeypatch, settings, small) -> None:
     assert exact.extraction["rows_searched"] > 11_000
     assert len(sampled) == len(exact)
     assert adjusted_rand_score(sampled.labels, exact.labels) > 0.995
+    in_small = truth >= 8
+    assert adjusted_rand_score(sampled.labels[in_small], exact.labels[in_small]) > 0.9
     assert adjusted_rand_score(sampled.labels, truth) > adjusted_rand_score(exact.labels, truth) - 0.002
 
 

@@ -152,3 +152,12 @@ def test_group_numbers_are_narrow_while_they_fit():
     assert compress.group_hashes(np.array([5, 5, 1], np.uint64))[1].dtype == np.int32
     first, groups = compress.group_hashes(np.zeros(0, np.uint64))
     assert first.size == groups.size == 0
+
+
+@pytest.mark.parametrize("cached", [1, 3, 1 << 17])
+def test_sums_of_columns_some_rows_at_a_time(monkeypatch, cached):
+    monkeypatch.setattr(compress, "CACHED", cached)
+    dense = np.random.default_rng(0).integers(0, 2, (60, 4))
+    amounts = np.arange(60)
+    assert compress.column_sums(csr_array(dense), amounts).tolist() == (amounts @ dense).tolist()
+    assert compress.column_sums(csr_array((0, 3), dtype=np.uint8), np.zeros(0)).tolist() == [0, 0, 0]

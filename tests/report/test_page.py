@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 
 import biconsensus as bc
 from biconsensus.report import render_report
-from biconsensus.report._page import headline, to_json
+from biconsensus.report._encode import packed, to_json
+from biconsensus.report._page import headline
+from biconsensus.report._recipe import recipe
 from tests.helpers.strategies import paper_consensus
 
 
@@ -45,7 +48,9 @@ def test_page_names_nothing_outside(blobs: Any) -> None:
 def test_groups_and_sources_of_the_page(blobs: Any) -> None:
     consensus, _, truth = blobs
     content = content_of(render_report(consensus, truth=truth))
-    assert [group["size"] for group in content["groups"]] == [int((consensus.labels == k).sum()) for k in range(3)]
+    (point,) = content["path"]["points"]
+    assert point["sizes"] == [int((consensus.labels == k).sum()) for k in range(3)]
+    np.testing.assert_allclose(point["confidence"], consensus.confidence().groups, atol=1e-4)
     assert [source["candidates"] for source in content["sources"]] == [3] * 6
     assert content["scores"][0]["consensus"] == pytest.approx(bc.metrics.ari(truth, consensus.labels), abs=1e-4)
     by_name = {source["name"]: source["scores"][0] for source in content["sources"]}
@@ -56,7 +61,7 @@ def test_groups_and_sources_of_the_page(blobs: Any) -> None:
 def test_headline_counts() -> None:
     labels = np.repeat([0, 1, -1], [10, 8, 3])
     consensus = paper_consensus([labels] * 4)
-    assert headline(consensus).startswith("2 groups in 21 elements; 3 (14.3%) are in no group. On average 100%")
+    assert headline(consensus).startswith("2 groups in 21 elements; 3 (14.3%) are in no group.")
 
 
 def test_remarks_flag_what_the_pool_has() -> None:
@@ -107,7 +112,105 @@ def test_overlapping_and_real_valued_results_have_pages() -> None:
     groups = [range(12)] * 4 + [range(8, 20)] * 4
     pool = bc.Pool.from_groups(groups, n_elements=20)
     content = content_of(render_report(paper_consensus(pool, overlap=True)))
-    assert sorted(group["size"] for group in content["groups"]) == [12, 12]
+    assert sorted(content["path"]["points"][0]["sizes"]) == [12, 12]
+    assert content["path"]["points"][0]["confidence"] is None
     soft = bc.Pool.from_matrix(np.kron(np.eye(2), np.full((10, 5), 0.7)))
     content = content_of(render_report(paper_consensus(soft)))
-    assert [group["size"] for group in content["groups"]] == [10, 10]
+    assert content["path"]["points"][0]["sizes"] == [10, 10]
+
+
+def nested_pool(m: int = 64) -> bc.Pool:
+    """Sources of two granularities, some elements wrong, one source that says something of its own."""
+    rng = np.random.default_rng(2)
+    fine = np.repeat(np.arange(4), m // 4)
+    base = {f"run {k}": np.where(rng.random(m) < 0.1, rng.integers(0, 4, m), fine // (1 + k % 2)) for k in range(8)}
+    return bc.Pool.from_labels(base | {"copy": base["run 0"], "odd": np.arange(m) % 2})
+
+
+def test_flows_count_every_element_and_colours_are_inherited() -> None:
+    content = content_of(render_report(bc.find_consensus(nested_pool())))
+    path = content["path"]
+    assert len(path["points"]) > 1
+    for k, rows in enumerate(path["flows"]):
+        assert sum(count for _, _, count in rows) == 64
+        for group, size in enumerate(path["points"][k]["sizes"]):
+            assert sum(count for own, _, count in rows if own == group) == size
+        # the largest flow keeps its colour, so that it is seen as one group
+        one, other, _ = max((row for row in rows if min(row[:2]) >= 0), key=lambda row: row[2])
+        assert path["points"][k]["colors"][one] == path["points"][k + 1]["colors"][other]
+    for point in path["points"]:
+        assert len(set(point["colors"])) == point["groups"]
+
+
+def test_sources_are_told_apart_by_more_than_agreement() -> None:
+    rows = {row["name"]: row for row in content_of(render_report(bc.find_consensus(nested_pool())))["sources"]}
+    assert rows["odd"]["alone"] == 2
+    assert rows["odd"]["others"] < 0.1
+    assert rows["run 0"]["redundant"] == [8]
+    assert rows["copy"]["likestAgreement"] == 1
+    assert 0 <= min(row["decided"] for row in rows.values()) <= max(row["decided"] for row in rows.values()) < 1
+
+
+def test_features_that_tell_a_group() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 5))
+    X[truth == 1, 3] += 30
+    content = content_of(render_report(bc.find_consensus([truth] * 4, quorum=0.5), X=X))
+    found = content["view"]["features"]
+    group = int(bc.find_consensus([truth] * 4, quorum=0.5).labels[20])
+    assert found["names"][str(found["groups"][0][group][0][0])] == "column 4"
+    assert content["view"]["axes"][0]["name"].startswith("component 1")
+    assert any(axis["name"] == "column 4" for axis in content["view"]["axes"])
+
+
+@pytest.mark.parametrize("top", [3, 255, 256, 70_000])
+def test_packed_numbers_take_as_few_bytes_as_they_need(top: int) -> None:
+    assert packed(np.array([0, top]))["bytes"] == (1 if top < 256 else 2 if top < 65_536 else 4)
+
+
+def test_the_line_of_python_gives_this_answer() -> None:
+    pool = nested_pool()
+    for asked in ({}, {"min_elements": 3, "unassigned": "leave"}, {"n_groups": 3}, {"quorum": 0.4}):
+        found = bc.find_consensus(pool, **asked)
+        again = eval(recipe(found)["python"], {"bc": bc, "labels": pool})
+        np.testing.assert_array_equal(again.labels, found.labels)
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(place, 1, (30, 2)) for place in (0, 9)])
+    found = bc.ConsensusClustering(random_state=3, search=bc.Search(min_elements=5)).fit(X).consensus_
+    line = recipe(found)
+    np.testing.assert_array_equal(eval(line["python"], {"bc": bc, "X": X}).labels, found.labels)
+    assert line["command"] == "biconsensus cluster points.csv --min-elements 5 --seed 3"
+    weighed = bc.find_consensus(pool, weights=lambda pool: np.ones(pool.shape[1]))
+    assert recipe(weighed)["python"] == "bc.find_consensus(labels, weights=weights)"
+    assert recipe(weighed)["command"] == ""
+
+
+def test_the_command_gives_this_answer(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from biconsensus.cli._app import app
+
+    def groups_of(line: str) -> list[str]:
+        out = tmp_path / "groups.csv"
+        done = CliRunner().invoke(app, [*shlex.split(line)[1:], "--out", str(out), "--quiet"])
+        assert done.exit_code == 0, done.output
+        return [row.split(",")[1] for row in out.read_text().splitlines()[1:]]
+
+    pool, table, page = nested_pool(), tmp_path / "labels.csv", tmp_path / "page.html"
+    columns = np.stack([pool.to_matrix().toarray()[:, pool.source_of == s].argmax(axis=1) for s in range(10)], axis=1)
+    rows = [",".join(["id", *(f"s{k}" for k in range(10))])]
+    rows += [",".join([f"e{i}", *map(str, row)]) for i, row in enumerate(columns)]
+    table.write_text("\n".join(rows) + "\n")
+    options = ["merge", str(table), "--id", "id", "--min-elements", "3"]
+    assert CliRunner().invoke(app, [*options, "--report", str(page), "--quiet"]).exit_code == 0
+    content = content_of(page.read_text())
+    found = bc.find_consensus(bc.Pool.from_labels(columns), min_elements=3)
+    lines = content["recipe"]
+    assert lines["command"] == shlex.join(["biconsensus", *options[:2], "--min-elements", "3", "--id", "id"])
+    assert groups_of(lines["command"]) == [str(label) for label in found.labels]
+    quorum = next(point["quorum"] for point in content["path"]["points"] if not point["chosen"])
+    there = found.at(quorum)
+    assert groups_of(lines["command_at"].replace("QUORUM", str(quorum))) == [str(label) for label in there.labels]
+    again = bc.find_consensus(bc.Pool.from_labels(columns), min_elements=3, quorum=quorum, method="path")
+    np.testing.assert_array_equal(again.labels, there.labels)

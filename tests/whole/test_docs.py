@@ -42,44 +42,6 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     }
 
 
-def test_readme_code_runs(names: dict[str, Any]) -> None:
-    first, second = blocks("README.md")
-    exec(first, names)
-    assert Path("page.html").exists()
-    assert len(first.strip().splitlines()) <= 12
-    exec(second, names)
-
-
-def test_merge_start_runs(names: dict[str, Any]) -> None:
-    (code,) = blocks("docs/start/merge.md")
-    exec(code, names)
-    assert len(names["c"]) == 2
-
-
-def test_cluster_start_runs(names: dict[str, Any]) -> None:
-    names["X"] = np.array([[0, 0], [9, 0]])[np.repeat([0, 1], 30)] + np.random.default_rng(1).normal(size=(60, 2))
-    first, second, third = blocks("docs/start/cluster.md")
-    exec(first, names)
-    assert names["model"].n_clusters_ == 2
-    chosen = eval(second.split("\n\n")[1], {**names, **imported(second)})
-    assert chosen.fit(names["X"]).pool_.shape[0] == 60
-    exec(third, names)
-    assert sorted(map(len, names["model"].communities_)) == [8, 8]
-
-
-def imported(code: str) -> dict[str, Any]:
-    """Names that the import lines of a block give."""
-    found: dict[str, Any] = {}
-    exec("\n".join(line for line in code.splitlines() if line.startswith(("import ", "from "))), found)
-    return found
-
-
-def test_fit_start_runs(names: dict[str, Any]) -> None:
-    (code,) = blocks("docs/start/fit.md")
-    exec(code, names)
-    assert len(names["fitter"].params_) == 2
-
-
 def test_extending_runs(names: dict[str, Any]) -> None:
     X = names["X"]
     for code in blocks("docs/extending.md"):

@@ -22,6 +22,8 @@ METHODS = (None, "greedy", "joint")
 OVERLAPS = (False, True)
 SIZES = ((None, None), (3, 2))
 TABLE = list(itertools.product(QUORUMS, N_GROUPS, METHODS, OVERLAPS, SIZES))
+FRONTS_TABLE = list(itertools.product((None, 0.5), N_GROUPS, METHODS, OVERLAPS, SIZES[1:]))
+"""The same for data, where a search takes longer."""
 
 
 def settings_of(quorum: Any, n_groups: Any, method: Any, overlap: bool, sizes: Any) -> dict[str, Any]:
@@ -69,32 +71,105 @@ def test_the_same_settings_give_the_same_answer_everywhere(
     assert outcome(lambda: solve(pool, Search(**settings)).labels) == wanted
     search = Search(**settings)
     assert outcome(lambda: bc.ConsensusClustering(search=search).fit_labels(pool).labels_) == wanted
-    own = {name: settings[name] for name in settings.keys() & {"quorum", "n_groups", "min_elements", "min_candidates"}}
+    own = {name: settings[name] for name in settings.keys() & {"quorum", "n_groups", "min_elements"}}
     rest = Search(**{name: value for name, value in settings.items() if name not in own})
     assert outcome(lambda: bc.ConsensusClustering(search=rest, **own).fit_labels(pool).labels_) == wanted
     assert outcome(lambda: bc.BiclusterConsensus(**settings).fit(pool.to_matrix()).labels_) == outcome(
         lambda: bc.find_consensus(bc.Pool.from_matrix(pool.to_matrix()), **settings).labels
     )
-    names = {"n_groups": "--groups", "min_elements": "--min-elements", "min_candidates": "--min-candidates"}
-    words = [
-        word
-        for name, value in settings.items()
-        for word in (["--overlap"] if name == "overlap" else [names.get(name, f"--{name}"), str(value)])
-    ]
     out = tmp_path / "groups.csv"
-    code = run(["merge", str(csv), *words, "--out", str(out), "--json"])
+    code = run(["merge", str(csv), *words_of(settings), "--out", str(out), "--json"])
     said = capsys.readouterr()
     if isinstance(wanted, str):
         assert code == 2
         assert wanted.partition(": ")[2] in said.err.replace("\n", " ")
     else:
-        assert code == 0
+        assert code == 0, said.err
         found = np.loadtxt(out, delimiter=",", skiprows=1)[:, 1].astype(int).tolist()
         assert found == wanted
         assert (
             json.loads(said.out)["settings"]["min_elements"]
             == bc.find_consensus(pool, **settings).settings["min_elements"]
         )
+
+
+@pytest.fixture(scope="module")
+def points() -> np.ndarray:
+    """(60, 2) three clouds."""
+    rng = np.random.default_rng(2)
+    return np.repeat([(0.0, 0.0), (6.0, 1.0), (2.0, 7.0)], [26, 20, 14], axis=0) + rng.normal(size=(60, 2))
+
+
+@pytest.fixture(scope="module")
+def network() -> list[tuple[int, int]]:
+    """Edges of three dense groups of 12 nodes with a few links between them."""
+    rng = np.random.default_rng(3)
+    truth = np.repeat([0, 1, 2], 12)
+    first, second = np.triu_indices(36, 1)
+    linked = rng.random(len(first)) < np.where(truth[first] == truth[second], 0.7, 0.04)
+    return list(zip(first[linked].tolist(), second[linked].tolist()))
+
+
+@pytest.fixture(scope="module")
+def kept_runs(
+    points: np.ndarray, network: list[tuple[int, int]], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Files of the points and the network, and the finished base runs of both, so that only the search is repeated."""
+    folder = tmp_path_factory.mktemp("fronts")
+    np.savetxt(folder / "points.csv", points, delimiter=",", header="x,y", comments="")
+    (folder / "network.txt").write_text("".join(f"{a} {b}\n" for a, b in network))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BiconsensusWarning)
+        bc.ConsensusClustering(runs=bc.Runs(checkpoint=folder / "clusters"), random_state=0).fit(points)
+        bc.ConsensusCommunities(runs=bc.Runs(checkpoint=folder / "communities"), random_state=0).fit(
+            folder / "network.txt"
+        )
+    return {name: folder / name for name in ("points.csv", "network.txt", "clusters", "communities")}
+
+
+@pytest.mark.parametrize("line", FRONTS_TABLE, ids=lambda line: "-".join(str(part) for part in line))
+@pytest.mark.parametrize("front", ["cluster", "communities"])
+def test_estimator_and_command_of_a_front_take_the_one_road(
+    front: str,
+    line: Any,
+    points: np.ndarray,
+    kept_runs: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = settings_of(*line)
+    fitted: Any
+    if front == "cluster":
+        how = bc.Runs(checkpoint=kept_runs["clusters"])
+        data, file, resume = points, kept_runs["points.csv"], kept_runs["clusters"]
+        fitted = bc.ConsensusClustering(search=Search(**settings), runs=how, random_state=0)
+    else:
+        how = bc.Runs(checkpoint=kept_runs["communities"])
+        data, file, resume = kept_runs["network.txt"], kept_runs["network.txt"], kept_runs["communities"]
+        fitted = bc.ConsensusCommunities(search=Search(**settings), runs=how, random_state=0)
+    wanted = outcome(lambda: fitted.fit(data).labels_)
+    out = tmp_path / "groups.csv"
+    code = run([front, str(file), *words_of(settings), "--resume", str(resume), "--seed", "0", "--out", str(out)])
+    said = capsys.readouterr()
+    if isinstance(wanted, str):
+        assert wanted == outcome(lambda: bc.find_consensus([[0, 0, 1, 1]] * 2, **settings).labels)
+        assert code == 2
+        assert wanted.partition(": ")[2] in said.err.replace("\n", " ")
+    else:
+        assert code == 0, said.err
+        assert np.loadtxt(out, delimiter=",", skiprows=1)[:, 1].astype(int).tolist() == wanted
+        if isinstance(settings.get("quorum", "auto"), float):
+            assert outcome(lambda: solve(fitted.pool_, Search(**settings)).labels) == wanted
+
+
+def words_of(settings: dict[str, Any]) -> list[str]:
+    """The same settings as options of a command."""
+    names = {"n_groups": "--groups", "min_elements": "--min-elements", "min_candidates": "--min-candidates"}
+    return [
+        word
+        for name, value in settings.items()
+        for word in (["--overlap"] if name == "overlap" else [names.get(name, f"--{name}"), str(value)])
+    ]
 
 
 @pytest.mark.parametrize("command", ["merge", "cluster", "communities"])

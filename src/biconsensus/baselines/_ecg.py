@@ -72,7 +72,7 @@ def ecg(
 
 
 def _two_core(adjacency: csr_array) -> BoolArray:
-    """(m,) nodes that remain once those of degree below 2 are taken away again and again."""
+    """(m,) nodes that remain once nodes of degree below 2 are removed again and again."""
     links = csr_array(adjacency > 0).astype(np.int64)
     alive = np.ones(links.shape[0], bool)
     while True:

@@ -35,7 +35,7 @@ def jlinkage(
 
     Notes
     -----
-    The preference set of a cluster is the intersection of those of its elements; the two clusters of the smallest
+    The preference set of a cluster is the intersection of its elements' sets; the two clusters of the smallest
     Jaccard distance |A xor B| / |A or B| merge, until all distances are 1. Elements with the same preference set are at
     distance 0 and merge first, so starting from distinct rows is exact.
 

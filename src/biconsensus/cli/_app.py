@@ -10,6 +10,9 @@ import typer
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
+from biconsensus.cli._explore import EXAMPLES as EXPLORE_EXAMPLES
+from biconsensus.cli._explore import explore
+from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
 app = typer.Typer(
@@ -19,9 +22,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
-    epilog="Example: `biconsensus merge labels.csv --report page.html`",
+    epilog="First steps: `biconsensus demo`, then `biconsensus merge labels.csv --report page.html`;"
+    " `biconsensus COMMAND --help` has more examples.",
 )
-app.add_typer(datasets_group)
+HAVE, LOOK, LIST = "I have ...", "Try, and look again", "What there is"
+app.add_typer(datasets_group, rich_help_panel=LIST)
 
 
 def _version(asked: bool) -> None:
@@ -41,13 +46,70 @@ def _root(
 
 
 @app.command(
+    rich_help_panel=HAVE,
     epilog="Examples: `biconsensus merge labels.csv --out groups.csv --report page.html`"
-    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`"
+    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`",
 )
 def merge(
+    context: typer.Context,
     labels: Annotated[
         Path,
         typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+    ],
+    quorum: opt.Quorum = None,
+    min_elements: opt.MinElements = None,
+    min_candidates: opt.MinCandidates = None,
+    groups: opt.Groups = None,
+    unassigned: opt.Unassigned = None,
+    method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    weights: opt.Weights = None,
+    weight: opt.Weight = None,
+    together: opt.Together = None,
+    solver: opt.Solver = "auto",
+    header: opt.Header = None,
+    id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
+    truth: opt.Truth = None,
+    out: opt.Out = None,
+    report: opt.Report = None,
+    save: opt.Save = None,
+    escape: opt.Escape = False,
+    as_json: opt.Json = False,
+    seed: opt.Seed = 0,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
+) -> None:
+    """Groupings: the groups that they agree on.
+
+    Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
+    -1 was seen and put in no group.
+    """
+    from biconsensus.cli._fronts import run_merge
+
+    lines = opt.typed_lines(context)
+    output = Output(
+        "merge", labels, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
+    more = {"overlap": overlap, "weights": weights, "solver": solver, "n_jobs": jobs}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
+    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
+
+
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus cluster points.csv --truth class --report page.html`"
+    " and `biconsensus cluster big.npy --jobs 4 --resume kept`",
+)
+def cluster(
+    context: typer.Context,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+        ),
     ],
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
@@ -69,60 +131,29 @@ def merge(
     as_json: opt.Json = False,
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
-    quiet: opt.Quiet = False,
-) -> None:
-    """Consensus of groupings you already have.
-
-    Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
-    -1 was seen and put in no group.
-    """
-    from biconsensus.cli._fronts import run_merge
-
-    output = Output("merge", labels, out, report, save, as_json, quiet, seed, escape=escape)
-    more = {"overlap": overlap, "solver": solver, "n_jobs": jobs}
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings)
-
-
-@app.command(epilog="Example: `biconsensus cluster points.csv --truth class --report page.html`")
-def cluster(
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
-        ),
-    ],
-    quorum: opt.Quorum = None,
-    min_elements: opt.MinElements = None,
-    min_candidates: opt.MinCandidates = None,
-    groups: opt.Groups = None,
-    unassigned: opt.Unassigned = None,
-    method: opt.Method = None,
-    header: opt.Header = None,
-    id_column: opt.Id = None,
-    columns: opt.Columns = None,
-    drop: opt.Drop = None,
-    truth: opt.Truth = None,
-    out: opt.Out = None,
-    report: opt.Report = None,
-    save: opt.Save = None,
-    escape: opt.Escape = False,
-    as_json: opt.Json = False,
-    seed: opt.Seed = 0,
-    jobs: opt.Jobs = 1,
     resume: opt.Resume = None,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
-    """Cluster a table of numbers: many base clusterings, and what they agree on."""
+    """A table of numbers: many clusterings of it, and the groups that they agree on."""
     from biconsensus.cli._fronts import run_cluster
 
-    output = Output("cluster", data, out, report, save, as_json, quiet, seed, escape=escape)
-    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method)
+    lines = opt.typed_lines(context)
+    output = Output(
+        "cluster", data, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
+    more = {"overlap": overlap, "solver": solver}
+    settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
-@app.command(epilog="Example: `biconsensus communities karate.gml --algorithm louvain --algorithm leiden --runs 10`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus communities club.gml --out communities.csv --report page.html`"
+    " and `biconsensus communities edges.txt --algorithm louvain --algorithm leiden --runs 10`",
+)
 def communities(
+    context: typer.Context,
     graph: Annotated[
         Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")
     ],
@@ -134,6 +165,8 @@ def communities(
     groups: opt.Groups = None,
     unassigned: opt.Unassigned = None,
     method: opt.Method = None,
+    overlap: opt.Overlap = False,
+    solver: opt.Solver = "auto",
     truth: opt.NodeTruth = None,
     out: opt.Out = None,
     report: opt.Report = None,
@@ -144,18 +177,27 @@ def communities(
     jobs: opt.Jobs = 1,
     resume: opt.Resume = None,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
-    """Find communities of a network: many runs of many algorithms, and what they agree on."""
+    """A network: many searches for communities, and the communities that they agree on."""
     from biconsensus.cli._fronts import run_communities
 
-    output = Output("communities", graph, out, report, save, as_json, quiet, seed, escape=escape)
-    more = {"random_state": seed, "n_jobs": jobs}
+    lines = opt.typed_lines(context)
+    output = Output(
+        "communities", graph, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines
+    )
+    more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 
-@app.command(epilog="Example: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`")
+@app.command(
+    rich_help_panel=HAVE,
+    epilog="Examples: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`"
+    " and `biconsensus fit points.csv --model line --model circle --threshold auto`",
+)
 def fit(
+    context: typer.Context,
     points: Annotated[
         Path,
         typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
@@ -180,12 +222,14 @@ def fit(
     seed: opt.Seed = 0,
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
-    """Fit an unknown number of models among outliers, with a bound on false alarms."""
+    """Points on an unknown number of models (lines, circles, planes, ...) among outliers."""
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
-    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape)
+    lines = opt.typed_lines(context)
+    output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
     settings = {
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
@@ -199,34 +243,54 @@ def fit(
     run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
-@app.command()
+app.command(rich_help_panel=HAVE, epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+
+
+@app.command(rich_help_panel=LOOK, epilog="Example: `biconsensus demo --out first-look`; open first-look/merge.html")
 def demo(
     out: opt.Folder = Path("demo-output"),
     seed: opt.Seed = 0,
     quiet: opt.Quiet = False,
 ) -> None:
-    """One small consensus for each front, with reports."""
+    """Four small examples with their reports, to try the program without any data."""
     from biconsensus.cli._demo import run_demo
 
     run_demo(out, seed=seed, quiet=quiet)
 
 
-@app.command(epilog="Example: `biconsensus inspect result.bic --report page.html`")
+@app.command(
+    rich_help_panel=LOOK,
+    epilog="Examples: `biconsensus inspect result.bic --report page.html`"
+    " and `biconsensus inspect result.bic --groups 5 --out five.csv`",
+)
 def inspect(
+    context: typer.Context,
     result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
+    quorum: opt.Quorum = None,
+    groups: opt.Groups = None,
     out: opt.Out = None,
     report: opt.Report = None,
+    save: opt.Save = None,
     escape: opt.Escape = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
 ) -> None:
-    """Show a result that was kept."""
+    """Show a result that was kept; --quorum or --groups cut the path of its pool elsewhere."""
     from biconsensus.cli._fronts import run_inspect
 
-    run_inspect(Output("inspect", result, out, report, None, as_json, quiet, escape=escape), result)
+    lines = opt.typed_lines(context)
+    output = Output("inspect", result, out, report, save, as_json, quiet, escape=escape, verbose=verbose, lines=lines)
+    run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 
-@app.command()
+app.command(rich_help_panel=LOOK, epilog=EXPLORE_EXAMPLES)(explore)
+
+
+@app.command(
+    rich_help_panel=LIST,
+    epilog="Example: `biconsensus models`, then `biconsensus fit ... --model circle`",
+)
 def models() -> None:
     """List the models that `fit` knows."""
     from biconsensus.cli._listing import show_models
@@ -234,7 +298,7 @@ def models() -> None:
     show_models()
 
 
-@app.command()
+@app.command(rich_help_panel=LIST, epilog="Example: `biconsensus solvers`, then `biconsensus merge ... --solver exact`")
 def solvers() -> None:
     """List the solvers of the rank-one problem."""
     from biconsensus.cli._listing import show_solvers
@@ -242,7 +306,10 @@ def solvers() -> None:
     show_solvers()
 
 
-@app.command()
+@app.command(
+    rich_help_panel=LIST,
+    epilog="Example: `biconsensus algorithms`, then `biconsensus communities ... --algorithm louvain`",
+)
 def algorithms() -> None:
     """List the base algorithms for communities and for clusters."""
     from biconsensus.cli._listing import show_algorithms

@@ -146,6 +146,7 @@ def star(seed: int, n_lines: int = 5, n_points: int = 50, n_outliers: int = 250)
 def models(seed: int) -> DemoResult:
     """Five lines of 50 points each among 250 outliers."""
     from biconsensus import MultiModelFitter
+    from biconsensus.cli._fronts import parameters
     from biconsensus.models import get_model
     from biconsensus.report import FittedModels
 
@@ -153,7 +154,7 @@ def models(seed: int) -> DemoResult:
     fitter = MultiModelFitter("line", threshold=0.02, random_state=seed).fit(X)
     found = f"{len(fitter.params_)} lines among {X.shape[0]} points, half of them outliers; five were drawn."
     drawn = FittedModels(get_model("line"), fitter.params_, 0.02, fitter.labels_)
-    extra = {"log10 NFA": fitter.nfa_.tolist()}
+    extra = {"log10 NFA": fitter.nfa_.tolist(), "Parameters": parameters(fitter.params_)}
     return DemoResult(
         fitter.consensus_, truth, found, {"title": "Lines among outliers", "X": X, "models": drawn, "extra": extra}
     )

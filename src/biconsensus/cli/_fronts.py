@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.cli._tables import called, label_pool, point_table
+from biconsensus.cli._tables import called, elements_of, label_pool, point_table, redundancy_notes, weighed_pool
 from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
 
 
-def run_merge(output: Output, path: Path, reading: Reading, settings: dict[str, Any]) -> None:
+def run_merge(
+    output: Output,
+    path: Path,
+    reading: Reading,
+    settings: dict[str, Any],
+    weights: list[str] | None = None,
+    together: list[str] | None = None,
+) -> None:
     """Consensus of a table of labels."""
     from biconsensus import Search, find_consensus
     from biconsensus.solvers import get_solver
@@ -20,8 +27,14 @@ def run_merge(output: Output, path: Path, reading: Reading, settings: dict[str, 
         get_solver(settings["solver"])
     with output.working(f"reading {called(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
-    with output.working(f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
-        consensus = find_consensus(pool, **settings)
+        pool = weighed_pool(pool, weights or [])
+        if settings.get("weights") is None:
+            output.notes += redundancy_notes(pool)
+    if together:
+        settings = settings | {"together": [elements_of(pool, one) for one in together]}
+    what = f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"
+    with output.working(what, bar=True) as tell:
+        consensus = find_consensus(pool, **settings, progress=tell)
         _ = consensus.labels, consensus.backing
     output.finish(consensus, truth=true, page={"title": f"Consensus of {called(path)}"})
 
@@ -39,10 +52,9 @@ def run_cluster(
 
     search = Search(**settings).checked()
     X, true, ids = point_table(path, reading, FEATURES, output)
-    runs = Runs(checkpoint=resume, progress=False if output.quiet else None)
-    estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs)
-    with output.working(f"clustering {X.shape[0]:,} elements", bar=True):
-        estimator.fit(X)
+    with output.working(f"clustering {X.shape[0]:,} elements", bar=True) as tell:
+        runs = Runs(checkpoint=resume, progress=tell)
+        estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs).fit(X)
     consensus = named(estimator.consensus_, ids)
     output.finish(consensus, truth=true, page={"title": f"Clusters of {called(path)}", "X": X})
 
@@ -63,14 +75,9 @@ def run_communities(
     how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
     search = Search(**settings).checked()
     graph = read_graph(path)
-    estimator = ConsensusCommunities(
-        algorithms or "default",
-        runs,
-        search=search,
-        runs=Runs(checkpoint=resume, progress=False if output.quiet else None),
-        **how,
-    )
-    with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True):
+    with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True) as tell:
+        carried_out = Runs(checkpoint=resume, progress=tell)
+        estimator = ConsensusCommunities(algorithms or "default", runs, search=search, runs=carried_out, **how)
         estimator.fit(graph)
     true = None if truth is None else node_attribute(path, truth, graph.names)
     page = {"title": f"Communities of {path.name}", "graph": graph.adjacency}
@@ -156,11 +163,29 @@ def parameters(params: Any) -> list[str]:
     return [", ".join(f"{value:.4g}" for value in row) for row in params]
 
 
-def run_inspect(output: Output, path: Path) -> None:
-    """Show a result from a file."""
-    from biconsensus import Consensus
+def run_inspect(output: Output, path: Path, cut: dict[str, Any]) -> None:
+    """Show a result from a file, or what its pool gives at another quorum or for another number of groups."""
+    from dataclasses import replace
 
+    from biconsensus import Consensus, Search
+    from biconsensus.errors import InputError
+    from biconsensus.find import solve
+
+    asked = Search(**cut).checked()
     consensus = Consensus.load(path)
+    if cut:
+        if consensus.settings.get("chosen_by") == "models":
+            raise InputError("the groups of this result are fitted models, which are not on a path; fit again.")
+        method = "path" if asked.quorum != "auto" else "auto"
+        search = replace(
+            Search.of_record(consensus.asked),
+            quorum=asked.quorum,
+            n_groups=asked.n_groups,
+            method=method,
+            overlap=False,
+        )
+        with output.working(f"searching the path of {consensus.pool.shape[0]:,} elements", bar=True) as tell:
+            consensus = solve(consensus.pool, search, progress=tell)
     output.finish(consensus, page={"title": f"Consensus kept in {called(path)}"})
 
 

@@ -19,7 +19,7 @@ def show_models() -> None:
 
 
 def model_names() -> list[str]:
-    """Names of models, those of other packages included."""
+    """Names of models, including models of other packages."""
     from biconsensus.models import MODELS
 
     return [*MODELS, *sorted(point.name for point in entry_points(group="biconsensus.models"))]
@@ -37,7 +37,7 @@ def show_solvers() -> None:
 
 
 def algorithm_names() -> list[str]:
-    """Names of network algorithms, those of other packages included."""
+    """Names of network algorithms, including algorithms of other packages."""
     from biconsensus.sources.networks import ALGORITHMS, ENTRY_POINTS
 
     return [*ALGORITHMS, *sorted(point.name for point in entry_points(group=ENTRY_POINTS))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,12 @@ Save = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.", rich_help_panel=OUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Say what is done: base results, points of the path, settings.", rich_help_panel=OUT
+    ),
+]
 Truth = Annotated[
     str | None,
     typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=TABLE),
@@ -121,6 +128,29 @@ Method = Annotated[
         "--method",
         metavar="NAME",
         help="'greedy' (Algorithm 1 of the paper), 'joint' (all groups at once), or 'auto'.",
+        rich_help_panel=GROUPS,
+    ),
+]
+Weight = Annotated[
+    list[str] | None,
+    typer.Option("--weight", metavar="NAME=X", help="Weight of one grouping; may be repeated.", rich_help_panel=GROUPS),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="RULE",
+        help="How groupings are weighed: 'uniform', 'size', 'agreement', or 'shared', which gives one vote in all to"
+        " groupings that say nearly the same.",
+        rich_help_panel=GROUPS,
+    ),
+]
+Together = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--together",
+        metavar="IDS",
+        help="Elements, by id, that share a group: a,b; may be repeated.",
         rich_help_panel=GROUPS,
     ),
 ]
@@ -216,3 +246,30 @@ def search(
         **more,
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+SAME_ANSWER = ("out", "report", "save", "escape", "as_json", "quiet", "verbose", "jobs", "resume", "truth")
+"""Parameters of commands that do not change what is found."""
+POINT = ("quorum", "method", "groups")
+"""Parameters that say which point of the path is wanted."""
+
+
+def typed_lines(context: typer.Context) -> tuple[str, str]:
+    """The command that is running, with the options that change its answer; and the same for another point, QUORUM."""
+    line, at_point = ["biconsensus", context.info_name or ""], ["biconsensus", context.info_name or ""]
+    for param in context.command.params:
+        name = param.name or ""
+        source, value = context.get_parameter_source(name), context.params.get(name)
+        if source is None or source.name != "COMMANDLINE" or name in SAME_ANSWER or value is None:
+            continue
+        if param.param_type_name == "argument":
+            words = [str(value)]
+        elif isinstance(value, bool):
+            words = [param.opts[0] if value else (param.secondary_opts or param.opts)[0]]
+        else:
+            several = value if isinstance(value, (list, tuple)) else [value]
+            words = [word for one in several for word in (param.opts[0], str(one))]
+        line += words
+        at_point += [] if name in POINT else words
+    at_point += ["--quorum", "QUORUM"] + ([] if context.info_name == "inspect" else ["--method", "path"])
+    return shlex.join(line), shlex.join(at_point)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
 import time
 import warnings
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from biconsensus._progress import Progress
     from biconsensus.result._consensus import Consensus
 
 MOST_LINES = 30
@@ -33,10 +35,13 @@ class Output:
     quiet: bool = False
     seed: int | None = None
     escape: bool = False
+    verbose: bool = False
     started: float = field(default_factory=time.perf_counter)
     notes: list[str] = field(default_factory=list)
     decided: str = ""
     """What was read as what, in one line."""
+    lines: tuple[str, str] | None = None
+    """The command with the options that change the answer, and the same for another quorum of the path."""
 
     def __post_init__(self) -> None:
         """Check the targets before any work is done."""
@@ -48,33 +53,50 @@ class Output:
             check_outputs(self.source, self.out, self.report, self.save)
 
     @contextmanager
-    def working(self, what: str, *, bar: bool = False) -> Iterator[None]:
+    def working(self, what: str, *, bar: bool = False) -> Iterator[Progress]:
         """Show what is running on a terminal, and collect the warnings of the library.
 
-        With `bar` the work shows its own progress bar, which a second moving line would disturb.
+        With `bar` the work tells the function that is given how far it is, and a bar shows that; else a line moves.
         """
+        from biconsensus._progress import shown, silent
         from biconsensus.errors import BiconsensusWarning
 
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, self._logged():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", BiconsensusWarning)
-            with self._said(what) if bar else self._spinner(what):
-                yield
+            if bar:
+                if not self.quiet and sys.stderr.isatty():
+                    print(what, file=sys.stderr)
+                # lines of the log would break the bar
+                with shown(False if self.quiet or self.verbose else None) as tell:
+                    yield tell
+            else:
+                with self._spinner(what):
+                    yield silent
         for warning in caught:
             if str(warning.message) not in self.notes:
                 self.notes.append(str(warning.message))
 
     @contextmanager
-    def _said(self, what: str) -> Iterator[None]:
-        """A plain line, only where somebody can see it."""
-        if not self.quiet and sys.stderr.isatty():
-            print(what, file=sys.stderr)
-        yield
+    def _logged(self) -> Iterator[None]:
+        """With --verbose, what the library logs, on standard error."""
+        if not self.verbose:
+            yield
+            return
+        logger, handler = logging.getLogger("biconsensus"), logging.StreamHandler(sys.stderr)
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
 
     @contextmanager
     def _spinner(self, what: str) -> Iterator[None]:
         """A line that moves, only where somebody can see it."""
-        if self.quiet or not sys.stderr.isatty():
+        if self.quiet or self.verbose or not sys.stderr.isatty():
             yield
             return
         from rich.console import Console
@@ -96,11 +118,14 @@ class Output:
         if self.report is not None:
             with self.working("writing the report"):
                 about = {"Command": self.command, "Input": self.source, "Seed": self.seed}
-                consensus.write_report(self.report, truth=truth, about=about, **(page or {}))
+                consensus.write_report(self.report, truth=truth, about=about, command=self.lines, **(page or {}))
         if self.as_json:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
             self.show(consensus, scores)
+        if self.verbose:
+            said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
+            print(f"settings: {said}", file=sys.stderr)
         if not self.quiet:
             for note in self.notes:
                 print(f"note: {note}", file=sys.stderr)
@@ -124,6 +149,7 @@ class Output:
             "sources": len(consensus.pool.sources),
             "groups": len(consensus),
             "sizes": numbers.sizes.tolist(),
+            **confidence_of(consensus),
             "backing": [round(float(value), 6) for value in numbers.backing],
             "gains": [round(float(value), 6) for value in numbers.gains],
             "log10_chance": [round(float(value), 3) for value in np.maximum(numbers.significance, -1e9)],
@@ -156,6 +182,13 @@ class Output:
                 console.print(f"wrote {path}", markup=False)
 
 
+def confidence_of(consensus: Consensus) -> dict[str, list[float]]:
+    """Confidence of each group; nothing where groups overlap, as it is defined for disjoint ones."""
+    if consensus.settings.get("overlap"):
+        return {}
+    return {"confidence": [round(float(value), 6) for value in consensus.confidence().groups]}
+
+
 def group_table(consensus: Consensus) -> Any:
     """Groups as a table for a terminal."""
     from rich import box
@@ -165,13 +198,19 @@ def group_table(consensus: Consensus) -> Any:
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
-    for name in ("group", "elements", "candidates", "sources", "backing", "stability", "chance"):
+    sure = confidence_of(consensus)
+    for name in ("group", "elements", *sure, "chance", "sources", "candidates", "backing"):
         table.add_column(name, justify="right")
     for k in range(min(len(consensus), MOST_LINES)):
-        counts = (k, numbers.sizes[k], numbers.candidates[k], numbers.sources[k])
-        shares = (numbers.backing[k], numbers.stability[k])
-        cells = [*(f"{n:,}" for n in counts), *(f"{share:.3f}" for share in shares)]
-        table.add_row(*cells, chance_text(float(numbers.significance[k])))
+        table.add_row(
+            f"{k:,}",
+            f"{numbers.sizes[k]:,}",
+            *(f"{values[k]:.2f}" for values in sure.values()),
+            chance_text(float(numbers.significance[k])),
+            f"{numbers.sources[k]:,}",
+            f"{numbers.candidates[k]:,}",
+            f"{numbers.backing[k]:.2f}",
+        )
     if len(consensus) > MOST_LINES:
         table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
     return table

@@ -18,6 +18,7 @@ FIRST_ROWS = 10_000
 def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple[Any, Any]:
     """Pool of a table of labels, and the true groups; large files are never whole in memory."""
     from biconsensus import Pool
+    from biconsensus.pool.io._tables import true_groups
 
     if reading.truth is None and reading.columns is None and not reading.drop and is_large(path):
         from biconsensus.engines._local import pool_from_stream
@@ -27,6 +28,57 @@ def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple
     table = label_table(path, replace(reading, key="labels"))
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
     return Pool.from_labels(table.columns, ids=table.ids), true_groups(table.truth)
+
+
+def weighed_pool(pool: Any, weights: list[str]) -> Any:
+    """The pool with the weights of NAME=X, which multiply those of the candidates of a source."""
+    import numpy as np
+
+    from biconsensus.errors import InputError, UnknownNameError
+
+    factors = np.ones(len(pool.sources))
+    places = {source.name: k for k, source in enumerate(pool.sources)}
+    for one in weights:
+        name, _, number = one.rpartition("=")
+        if name not in places:
+            raise UnknownNameError.of("grouping in --weight", name or one, places)
+        try:
+            factors[places[name]] = float(number)
+        except ValueError:
+            raise InputError(f"--weight {one}: {number!r} is no number; write NAME=2.") from None
+    if not (np.isfinite(factors).all() and (factors > 0).all()):
+        raise InputError("--weight: weights must be above 0; --drop leaves a grouping out.")
+    return replace(pool, weights=pool.weights * factors[pool.source_of]) if weights else pool
+
+
+def redundancy_notes(pool: Any) -> list[str]:
+    """One sentence for each set of groupings that say nearly the same and so outvote others."""
+    from biconsensus.pool._agreement import redundant_sources
+
+    found = []
+    for own in redundant_sources(pool):
+        # two that agree are what a consensus is about
+        if own.size > 2 and own.size < len(pool.sources):
+            names = ", ".join(str(pool.sources[k].name) for k in own[:3])
+            found.append(
+                f"{own.size} of {len(pool.sources)} groupings say nearly the same ({names}, ...): they have {own.size}"
+                " votes. --weights shared gives them one vote in all."
+            )
+    return found
+
+
+def elements_of(pool: Any, text: str) -> list[int]:
+    """Numbers of the elements whose ids are listed, divided by commas."""
+    from biconsensus.errors import InputError
+
+    m = pool.shape[0]
+    ids = {str(value): k for k, value in enumerate(range(m) if pool.ids is None else pool.ids)}
+    found = []
+    for part in text.split(","):
+        if part.strip() not in ids:
+            raise InputError(f"--together {text}: there is no element {part.strip()!r}; give ids as in the table.")
+        found.append(ids[part.strip()])
+    return found
 
 
 def is_large(path: Path) -> bool:
@@ -62,23 +114,11 @@ def label_table(path: Path, reading: Reading) -> Any:
 def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tuple[Any, Any, Any]:
     """Points, the true groups, the ids; the column of truth may hold text."""
     from biconsensus.pool.io._tables import point_table as read
+    from biconsensus.pool.io._tables import true_groups
 
     table = read(path, replace(reading, key="X"), kind)
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
     return table.X, true_groups(table.truth), table.ids
-
-
-def true_groups(values: Any) -> Any:
-    """Numbers of the true groups; a cell without truth is a class of its own."""
-    import numpy as np
-
-    if values is None:
-        return None
-    if isinstance(values, np.ma.MaskedArray):
-        values = np.ma.filled(values.astype(object), None)
-    if values.dtype == object:
-        values = np.array([str(value) for value in values])
-    return np.unique(values, return_inverse=True)[1]
 
 
 def called(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from biconsensus._checks import KnownNames, check_finite
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
+from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
+from biconsensus.growing._rounds import rounds_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
-from biconsensus.sources._running import Runs, child_seeds, run_sources
+from biconsensus.sources._running import Runs, SourceResult, child_seeds, run_sources
 from biconsensus.sources._scaling import Scaling, check_range
+
+AUTO_RUNS = (1, 2, 4)
+"""Runs of each base clustering after which ``n_runs="auto"`` looks whether more would change the answer. The default
+pool has about seventy base clusterings, so that four runs of each are as many as are ever used in practice."""
 
 
 class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -31,18 +38,21 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
     estimators : "default" or list, default="default"
         Base clusterings: scikit-learn clusterers, pairs (clusterer, grid of parameters), pairs (name, clusterer),
         functions of X (and a seed) that return labels. "default" is a diverse pool for unknown data.
+    n_runs : int or "auto", default=1
+        Runs of each base clustering, each with a seed of its own. "auto" doubles them until more would not change the
+        answer (`Consensus.converged`), four at most.
     quorum : float in (0, 1) or "auto", default="auto"
         Share of the candidates behind a group that must hold an element: 1/2 is a majority, lower merges. "auto"
         lets the data decide how fine the groups are.
     n_groups : int or None, default=None
         Number of groups wanted, picked along the quorum; None finds it.
-    min_elements, min_candidates : int or None, default=None
-        Smallest group: elements, and base clusterings behind it; by default they follow the base clusterings.
+    min_elements : int or None, default=None
+        Elements of the smallest group; by default it follows the base clusterings.
     unassigned : {"nearest", "leave"}, default="nearest"
         Whether rows that no group claims go to the group that holds them most, or stay -1.
     search : Search or None, default=None
-        Settings that few people set: method, overlap, together, stop, solver, memory limit, and the weights of the
-        base clusterings or a rule for them.
+        Settings that few people set: base clusterings behind a group at least (``min_candidates``), method, overlap,
+        together, stop, solver, memory limit, and the weights of the base clusterings or a rule for them.
     runs : Runs or None, default=None
         How the base clusterings run: time limit, checkpoint, progress bar.
     random_state : int, RandomState or None, default=None
@@ -84,11 +94,11 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
     def __init__(
         self,
         estimators: Any = "default",
+        n_runs: int | str = 1,
         *,
         quorum: float | str = "auto",
         n_groups: int | None = None,
         min_elements: int | None = None,
-        min_candidates: int | None = None,
         unassigned: str = "nearest",
         search: Search | None = None,
         runs: Runs | None = None,
@@ -96,10 +106,10 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
+        self.n_runs = n_runs
         self.quorum = quorum
         self.n_groups = n_groups
         self.min_elements = min_elements
-        self.min_candidates = min_candidates
         self.unassigned = unassigned
         self.search = search
         self.runs = runs
@@ -126,23 +136,43 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         search = self._search()
         ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
         points = self._in_range(check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False)))
+        self.results_: list[SourceResult] = []
         if len(points) == 1:
-            self.results_ = []
             return self._keep(self._solve(Pool.from_labels([[-1]], ids=ids)))
         sources = sources_of(self.estimators, points)
-        seeds = child_seeds(self.random_state, len(sources))
-        how = vars(self.runs or Runs())
-        self.results_ = run_sources(sources, points, seeds, self.n_jobs, n_elements=len(points), **how)
-        evidence = PointEvidence(in_one_unit(points)) if len(points) > 2 else None
-        return self._keep(self._solve(pool_of(self.results_, search.weights, ids), evidence))
+        rounds = rounds_of(self.n_runs, AUTO_RUNS)
+        seeds = child_seeds(self.random_state, rounds[-1] * len(sources))
+        evidence = _points_evidence(points)
+        command = "cluster" if self.estimators == "default" and self.n_runs == 1 else None
+        for number in rounds:
+            done, wanted = len(self.results_), number * len(sources)
+            more = sources * ((wanted - done) // len(sources))
+            self.results_ += run_sources(
+                more, points, seeds[done:wanted], self.n_jobs, n_elements=len(points), **self._how(done)
+            )
+            found = self._solve(pool_of(self.results_, search.weights, ids), evidence)
+            self._keep(made_by(found, self, "fit(X)", command))
+            if number < rounds[-1] and self.consensus_.converged:
+                break
+        return self
 
-    def fit_labels(self, labels: Any) -> ConsensusClustering:
+    def _how(self, done: int) -> dict[str, Any]:
+        """How the runs of one round are carried out; a later round has a checkpoint of its own."""
+        how = dict(vars(self.runs or Runs()))
+        if done and how["checkpoint"] is not None:
+            how["checkpoint"] = Path(how["checkpoint"]) / f"after {done} runs"
+        return how
+
+    def fit_labels(self, labels: Any, X: Any = None) -> ConsensusClustering:
         """Find the consensus of ready-made clusterings.
 
         Parameters
         ----------
-        labels : (m, c) table, list of c label vectors, or data frame
+        labels : (m, c) table, list of c label vectors, data frame, or Pool
             -1 is "in no group", a missing value is "not seen".
+        X : (m, d) array or data frame, optional
+            The points that were clustered. They decide how fine the groups are, as in `fit`; without them the agreement
+            of the clusterings decides.
 
         Returns
         -------
@@ -154,7 +184,16 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
             return self._keep(find_distributed(labels, self._solve))
         search = self._search()
         pool = labels if isinstance(labels, Pool) else Pool.from_labels(labels)
-        return self._keep(self._solve(pool if search.weights is None else weighed(pool, search.weights)))
+        evidence = None if X is None else self._evidence_for(pool, X)
+        found = self._solve(pool if search.weights is None else weighed(pool, search.weights), evidence)
+        return self._keep(made_by(found, self, "fit_labels(labels)" if X is None else "fit_labels(labels, X)"))
+
+    def _evidence_for(self, pool: Pool, X: Any) -> Evidence | None:
+        """What the points say about groups of the elements of a ready-made pool."""
+        points = self._in_range(check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False)))
+        if len(points) != pool.shape[0]:
+            raise InputError(f"X: got {len(points)} rows for {pool.shape[0]} labelled elements; give one row for each.")
+        return _points_evidence(points)
 
     def predict(self, X: Any) -> IntArray:
         """Group of new rows, by the votes of the base clusterings that can predict.
@@ -203,7 +242,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
 
     def _search(self) -> Search:
         """All settings of the search, checked."""
-        names = ("quorum", "n_groups", "min_elements", "min_candidates", "unassigned", "n_jobs")
+        names = ("quorum", "n_groups", "min_elements", "unassigned", "n_jobs")
         return (self.search or Search()).with_settings(**{name: getattr(self, name) for name in names}).checked()
 
     def _solve(self, pool: Pool, evidence: Evidence | None = None) -> Consensus:
@@ -235,3 +274,8 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         given = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
         points = getattr(self, "_scaling", Scaling()).apply(given)
         return Voters.of(self.consensus_, self.results_).votes(points)
+
+
+def _points_evidence(points: FloatArray) -> Evidence | None:
+    """What the points say about groups; two points or fewer say nothing."""
+    return PointEvidence(in_one_unit(points)) if len(points) > 2 else None

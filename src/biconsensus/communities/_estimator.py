@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from biconsensus import metrics
 from biconsensus._checks import KnownNames
 from biconsensus.communities._chunks import chunks_of, well_seen
+from biconsensus.communities._given import given_result
 from biconsensus.communities._network import CommunityOutput, conductances, sets_of_names
 from biconsensus.communities._pool import View, pool_of
 from biconsensus.communities._runs import second_round, settings_of
@@ -21,14 +22,21 @@ from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
-from biconsensus.pool._pool import without_trivial
+from biconsensus.growing._rounds import rounds_of
+from biconsensus.pool._pool import Pool, without_trivial
+from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
 
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
+DEFAULT_RUNS = 10
+"""Runs of each setting, in the default pool of each algorithm; as many as the command line has by default."""
 SMALLEST = 3
 """Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
+AUTO_RUNS = (5, 10, 20, 40)
+"""Runs of each setting after which ``n_runs="auto"`` looks whether more would change the answer; each number is run
+afresh, which costs at most as much again as the last."""
 
 
 class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type: ignore[misc]
@@ -42,8 +50,9 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         or (m, g) memberships.
         "default" is a pool of Louvain, Leiden, block-model and label-propagation runs over several resolutions, for
         which the extra ``graph`` is enough.
-    n_runs : int
-        Runs of each setting (in the default pool: of each algorithm), each with its own seed.
+    n_runs : int or "auto"
+        Runs of each setting (in the default pool: of each algorithm), each with its own seed. "auto" doubles them from
+        5 to at most 40, until more would not change the answer (`Consensus.converged`).
     quorum : float in (0, 1), or "auto"
         Share of agreement that a community needs. "auto" lets the network decide how fine the communities are: it
         takes the grouping with the most evidence in the links, and one community where no grouping has any. Further
@@ -119,7 +128,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
     def __init__(
         self,
         algorithms: Any = "default",
-        n_runs: int = 10,
+        n_runs: int | str = DEFAULT_RUNS,
         *,
         quorum: float | str = "auto",
         n_groups: int | None = None,
@@ -152,7 +161,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             Present for scikit-learn.
         """
         read = read_graph(graph, weight=self.weight)
-        return self._fit([View(read, np.arange(read.n_nodes))], read, named=False)
+        return self._fit([View(read, np.arange(read.n_nodes))], read, "fit(graph)", named=False)
 
     def fit_many(self, graphs: Iterable[Any]) -> ConsensusCommunities:
         """Find one consensus for several networks on the same nodes: modalities, time steps, perturbed copies.
@@ -167,7 +176,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             raise InputError("graphs: received none; give at least one network")
         names, places = union_nodes(read)
         views = [View(graph, place) for graph, place in zip(read, places)]
-        return self._fit(views, sum_of_graphs(read, names, places), named=True)
+        return self._fit(views, sum_of_graphs(read, names, places), "fit_many(graphs)", named=True)
 
     def fit_chunks(self, graph: Any, n_chunks: int, overlap: float = 0.5) -> ConsensusCommunities:
         """Split a large network into overlapping chunks, run every algorithm in each, stitch by consensus.
@@ -186,18 +195,66 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         read = read_graph(graph, weight=self.weight)
         chunks = chunks_of(read, n_chunks, overlap)
         views = [View(read.subgraph(c), c, counted) for c, counted in zip(chunks, well_seen(read, chunks))]
-        return self._fit(views, read, named=True, chunks=True)
+        return self._fit(views, read, f"fit_chunks(graph, {n_chunks}, {overlap})", named=True, chunks=True)
 
-    def _fit(self, views: Sequence[View], graph: Graph, named: bool, chunks: bool = False) -> ConsensusCommunities:
-        """Run, pool, solve; the same for one network, several, and chunks."""
+    def fit_communities(self, graph: Any, results: Iterable[Any]) -> ConsensusCommunities:
+        """Find the consensus of communities that were found before, with whatever package; the network decides.
+
+        Parameters
+        ----------
+        graph : as in `fit`
+            The network that was looked at.
+        results : iterable
+            One entry for each result: a ``NodeClustering`` of cdlib, a clustering or cover of igraph, an iterable of
+            communities (sets of node names, as networkx gives them), or a mapping of node names to labels. Nodes in no
+            community are seen and in none; nodes that a mapping lacks are not seen.
+
+        Returns
+        -------
+        ConsensusCommunities
+            Itself. `algorithms` and `n_runs` are not used, and nothing is added to the results.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> cliques = [(a, b) for part in ("abcdefg", "hijklmn") for a in part for b in part if a < b]
+        >>> results = [[set("abcdefg"), set("hijklmn")], [set("abcdef"), set("ghijklmn")], {"a": 0, "b": 0, "h": 1}]
+        >>> model = bc.ConsensusCommunities().fit_communities([*cliques, ("g", "h")], results)
+        >>> sorted("".join(sorted(community)) for community in model.communities_)
+        ['abcdefg', 'hijklmn']
+        """
+        read = read_graph(graph, weight=self.weight)
+        search = self._search(read)
+        given = [given_result(entry, k, read) for k, entry in enumerate(results)]
+        if not given:
+            raise InputError("results: received none; give at least one grouping of the nodes")
+        self.graph_, self.results_ = read, [result for result, _ in given]
+        pool = pool_of(self.results_, [view for _, view in given], read.names, _rule_of_runs(search))
+        return self._finish(pool, search, "fit_communities(graph, results)")
+
+    def _fit(
+        self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool = False
+    ) -> ConsensusCommunities:
+        """Run, pool, solve, as often as it takes; the same for one network, several, and chunks."""
+        rounds = rounds_of(self.n_runs, AUTO_RUNS)
+        for number in rounds:
+            self._fit_once(views, graph, call, named, chunks, number)
+            if number < rounds[-1] and self.consensus_.converged:
+                break
+        return self
+
+    def _fit_once(
+        self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool, n_runs: int
+    ) -> ConsensusCommunities:
+        """Run, pool, solve, with a number of runs of each setting."""
         search = self._search(graph)
-        settings = settings_of(self.algorithms, self.n_runs)
+        settings = settings_of(self.algorithms, n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
         again = second_round(len(sources)).sources(0, False)
         seeds = child_seeds(self.random_state, len(sources) + len(again) + 1)
         evidence = LinkEvidence(graph.adjacency)
-        rule = search.weights if callable(search.weights) or isinstance(search.weights, str) else None
+        rule = _rule_of_runs(search)
         self.graph_ = graph
         self.results_ = self._run(sources, [view.graph for view in views], seeds[: len(sources)], "first")
         pool = pool_of(self.results_, seen, graph.names, rule)
@@ -210,9 +267,20 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             self.results_ += refined
             seen += [whole] * len(refined)
             pool = pool_of(self.results_, seen, graph.names, rule)
+        return self._finish(pool, search, call, evidence)
+
+    def _finish(
+        self, pool: Pool, search: Search, call: str, evidence: LinkEvidence | None = None
+    ) -> ConsensusCommunities:
+        """Solve, and set what was learned."""
+        graph = self.graph_
+        evidence = evidence or LinkEvidence(graph.adjacency)
         clean = without_trivial(pool)
         self.pool_ = clean if clean.rows.nnz else pool
-        self.consensus_ = solve(self.pool_, search if rule is None else replace(search, weights=None), evidence)
+        searched = search if _rule_of_runs(search) is None else replace(search, weights=None)
+        usual = self.algorithms == "default" and self.n_runs == DEFAULT_RUNS and call == "fit(graph)"
+        command = "communities" if usual else None
+        self.consensus_ = made_by(solve(self.pool_, searched, evidence), self, call, command)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.evidence_ = evidence.of_grouping(self.labels_)
@@ -253,3 +321,8 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
             checkpoint=None if how.checkpoint is None else Path(how.checkpoint) / part,
             progress=how.progress,
         )
+
+
+def _rule_of_runs(search: Search) -> Any:
+    """The rule for the weights of whole runs, if one was given; weights of candidates are left to the search."""
+    return search.weights if callable(search.weights) or isinstance(search.weights, str) else None

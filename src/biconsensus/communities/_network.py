@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.errors import InputError, InputTypeError
+from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
 from biconsensus.graphs._graph import Graph
 from biconsensus.metrics import noise_as_singletons
 from biconsensus.protocols import FloatArray, IntArray
@@ -20,6 +20,7 @@ class CommunityOutput:
     """What a fitted `ConsensusCommunities` can hand over."""
 
     graph_: Graph
+    communities_: list[set[Hashable]]
     labels_: IntArray
     backing_: FloatArray
 
@@ -53,6 +54,27 @@ class CommunityOutput:
             graph = as_igraph(self.graph_)
             graph.vs["name"] = self.graph_.names
         return igraph.VertexClustering(graph, membership=noise_as_singletons(self.labels_).tolist())
+
+    def to_cdlib(self, graph: Any) -> Any:
+        """The answer as a ``NodeClustering`` of cdlib, to be scored and drawn there.
+
+        Parameters
+        ----------
+        graph : networkx or igraph graph
+            The network that was fitted, as cdlib keeps it beside its communities.
+
+        Returns
+        -------
+        cdlib.NodeClustering
+            Communities that share nodes are marked as overlapping.
+        """
+        try:
+            from cdlib import NodeClustering
+        except ImportError as error:
+            raise MissingDependencyError("cdlib is not installed; try: pip install cdlib") from error
+        found = [sorted(community, key=str) for community in self.communities_]
+        overlap = sum(map(len, found)) > len(set().union(*found))
+        return NodeClustering(found, graph=graph, method_name="biconsensus", overlap=overlap)
 
 
 def write_attributes(target: Any, graph: Graph, values: dict[str, list[Any]]) -> None:

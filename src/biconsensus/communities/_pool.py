@@ -119,7 +119,7 @@ def _by_modularity(runs: Sequence[tuple[SourceResult, View]]) -> FloatArray:
 
 
 def first_groups(held: IntArray) -> IntArray:
-    """(m,) labels of a partition as they are; of memberships (m, g), the first community of each node."""
+    """(m,) labels of a partition, unchanged; of memberships (m, g), the first community of each node."""
     if held.ndim == 1:
         return held
     return np.where(held.any(axis=1), held.argmax(axis=1), -1).astype(np.int64)

@@ -102,7 +102,7 @@ def _resolved(what: Any, n_runs: int) -> tuple[str, Callable[..., Any], int]:
 
 
 def _listed(value: Any) -> list[Any]:
-    """The values that a parameter takes: those of a list, tuple, range or array, or the one given."""
+    """The values that a parameter takes: each value of a list, tuple, range or array, or the one given."""
     if isinstance(value, np.ndarray):
         return list(value.tolist())
     return list(value) if isinstance(value, (list, tuple, range)) else [value]

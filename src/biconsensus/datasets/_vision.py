@@ -153,7 +153,7 @@ def load_cells(name: str) -> Picture:
 
 
 def _pixels(path: Path) -> Any:
-    """Values of a picture as they are in the file."""
+    """Values of a picture, as stored in the file."""
     try:
         import cv2
     except ImportError:

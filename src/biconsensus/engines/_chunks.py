@@ -37,7 +37,7 @@ class Chunks:
 
 
 def is_streamed(source: Any) -> bool:
-    """Whether a table is of a kind that is read in chunks: a path, an Arrow or polars table, an iterator.
+    """Whether a table is of a kind that is read in chunks: a path, a table of Arrow, polars or DuckDB, an iterator.
 
     Examples
     --------
@@ -159,6 +159,15 @@ def _open_polars(frame: Any, id_column: str | None) -> Chunks:
     return Chunks(lambda: frame.select(labels).iter_slices(ROWS), frame.height, ids)
 
 
+def _open_duckdb(relation: Any, id_column: str | None) -> Chunks:
+    """A relation of DuckDB, as the Arrow table that it hands over."""
+    if not hasattr(relation, "to_arrow_table"):
+        raise InputTypeError(
+            f"labels: got a {type(relation).__name__} of DuckDB; give the relation that sql() returns."
+        )
+    return _open_arrow(relation.to_arrow_table(), id_column)
+
+
 def _split_names(names: list[str], id_column: str | None) -> tuple[list[str], str | None]:
     """Names of the label columns, and that of the identifiers: a first column "id", or the index of pandas, is one."""
     if id_column is None and names and names[0].lower() in ("id", ""):
@@ -170,5 +179,10 @@ def _split_names(names: list[str], id_column: str | None) -> tuple[list[str], st
     return [name for name in names if name != id_column], id_column
 
 
-OPENERS: dict[str, Callable[[Any, str | None], Chunks]] = {"pyarrow": _open_arrow, "polars": _open_polars}
+OPENERS: dict[str, Callable[[Any, str | None], Chunks]] = {
+    "pyarrow": _open_arrow,
+    "polars": _open_polars,
+    "duckdb": _open_duckdb,
+    "_duckdb": _open_duckdb,
+}
 """How the tables of other packages are opened."""

@@ -45,7 +45,7 @@ class Coder:
         return Cells(values, absent if absent.any() else None)
 
     def expect(self, names: list[str]) -> None:
-        """Take the columns of the first chunk as those of all."""
+        """Take the columns of the first chunk as the columns of all chunks."""
         if not self.names:
             self.names, self.texts = names, [{} for _ in names]
         if names != self.names:
@@ -69,7 +69,7 @@ def _holds_vectors(chunk: Any) -> bool:
 
 
 def as_columns(chunk: Any) -> Any:
-    """Arrow and polars chunks as NumPy columns, numbers with gaps masked; others as they are."""
+    """Arrow and polars chunks as NumPy columns, numbers with gaps masked; others unchanged."""
     if hasattr(chunk, "to_arrow"):
         chunk = chunk.to_arrow()
     if hasattr(chunk, "column_names") and hasattr(chunk, "schema"):

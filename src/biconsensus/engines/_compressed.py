@@ -63,7 +63,7 @@ class Compressed:
         return values if absent is None or not absent.any() else np.ma.MaskedArray(values, absent)
 
     def pool(self, rows: Numbers, **options: Any) -> Pool:
-        """The pool of all elements, given the row of each; options are those of `Pool.from_labels`."""
+        """The pool of all elements, given the row of each; takes the options of `Pool.from_labels`."""
         ids = options.pop("ids", None)
         options.setdefault("names", self.names)
         distinct = Pool.from_labels(self.columns(), **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,12 +35,10 @@ class CountedPool(Pool):
         """Number of elements and of candidates (m, n)."""
         return int(self.elements.sum()), self.rows.shape[1]
 
-    @property
+    @cached_property
     def counts(self) -> IntArray:
         """(r,) number of elements that share each distinct row."""
-        counts = np.zeros(self.rows.shape[0], np.int64)
-        np.add.at(counts, self.inverse, self.elements)
-        return counts
+        return np.bincount(self.inverse, self.elements, minlength=self.rows.shape[0]).astype(np.int64)
 
     def select(self, elements: Any = None, candidates: Any = None, sources: Any = None) -> Pool:
         """Pool of some candidates or sources; elements cannot be told apart here."""

@@ -202,7 +202,7 @@ def _cluster(parts: list[Any], runs: list[NamedSource], seeds: list[int]) -> lis
 def _spread(
     pieces: list[tuple[int, int, list[NDArray[np.int32]]]], size: int, c: int, windows: int
 ) -> NDArray[np.int32]:
-    """(n, c * windows) labels of one partition: those of its own windows, unseen by all others."""
+    """(n, c * windows) labels of one partition: labels in its own windows, unseen in all others."""
     table = np.full((size, c * windows), UNSEEN, np.int32)
     for window, place, labels in pieces:
         table[:, window * c : (window + 1) * c] = labels[place]

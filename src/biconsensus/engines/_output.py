@@ -61,7 +61,7 @@ def write_labels(
     path : str or Path
         Ends in .parquet or .npy. Written whole or not at all.
     source : as in `biconsensus.engines._local.pool_from_stream`, optional
-        The table that the labels belong to, read again for its identifiers; by default those of the pool.
+        The table that the labels belong to, read again for its identifiers; by default the pool's ids are used.
     id_column : str, optional
         Column of `source` with identifiers, which becomes the first column of a Parquet file.
     name : str

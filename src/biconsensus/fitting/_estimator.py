@@ -31,7 +31,7 @@ from biconsensus.fitting._settings import (
 from biconsensus.fitting._threshold import distinct, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Consensus, made_by
 
 __all__ = ["MultiModelFitter"]
 
@@ -199,7 +199,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
         self.labels_ = labels_of(self._found, self.bands_, data)
-        self.pool_, self.support_, self.consensus_ = consensus_of(self._found, data, self.membership_)
+        self.pool_, self.support_, consensus = consensus_of(self._found, data, self.membership_)
+        self.consensus_ = made_by(consensus, self, "fit(X)")
         if not found:
             warnings.warn(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "

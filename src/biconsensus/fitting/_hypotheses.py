@@ -57,7 +57,7 @@ class Screened:
     thresholds: FloatArray
     """(k,) the threshold at which each is most meaningful."""
     improved: FloatArray
-    """(k, p) parameters after local improvement; the preferences are theirs, the tests those of `params`."""
+    """(k, p) parameters after local improvement: they give the preferences, while `params` gives the tests."""
     n_tested: int
     """Hypotheses that were looked at."""
 

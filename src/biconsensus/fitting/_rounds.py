@@ -23,7 +23,7 @@ _FEWEST = 5000
 _PILOT = 256
 """Hypotheses that are drawn to learn about the data."""
 _ENOUGH = 256
-"""A round draws no more hypotheses when so many have passed the screening: the next round looks for the rest."""
+"""A round stops drawing hypotheses when this number has passed the screening: the next round looks for the rest."""
 _USED_UP = 0.1
 """A batch that gives less than this part of the hypotheses it should is the last: distinct samples are used up."""
 _BACKGROUND = 4096

@@ -160,7 +160,7 @@ def nfa_of(test: Nfa | str | None) -> Nfa:
 
 
 def check_settings(settings: Settings, n_columns: int) -> Settings:
-    """The settings, if they can be used with data of so many columns."""
+    """The settings, if they can be used with data of this number of columns."""
     sampling, test = settings.sampling, settings.test
     if sampling.law is not None:
         check_choice("sampling", sampling.law, ["uniform", "local", "exhaustive"])

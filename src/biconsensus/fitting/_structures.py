@@ -87,7 +87,7 @@ def residuals_of(found: list[Found], data: FloatArray) -> FloatArray:
 
 
 def nearest_of(residuals: FloatArray, bands: FloatArray, width: float = 1.0) -> IntArray:
-    """(m,) nearest model, in bands, of each element; -1 where none is within so many of its own."""
+    """(m,) nearest model, in bands, of each element; -1 where none is within this number of its own bands."""
     if not residuals.shape[1]:
         return np.full(len(residuals), -1, np.int64)
     distance = residuals / bands

@@ -29,11 +29,11 @@ _BEST, _MODELS = 3, 8
 _HELD = 0.95
 """Part of the elements of a structure, beyond clutter, that the threshold holds."""
 _FAR = 3.0
-"""A threshold so many times the proposed one is far too large."""
+"""A threshold this number of times the proposed one is far too large."""
 _LOOKED_AT = 2000
 """Elements that a proposal for a warning looks at."""
 _CLUTTER = 4.0
-"""Clutter is measured from so many times the most meaningful scale to twice as far."""
+"""Clutter is measured from this multiple of the most meaningful scale to twice as far."""
 
 
 def propose_threshold(
@@ -183,7 +183,7 @@ def _refitted(family: Family, data: FloatArray, params: FloatArray, level: float
 def _extrapolated(
     chance: Background, model: Model, params: FloatArray, levels: FloatArray, codimension: float
 ) -> FloatArray:
-    """(t, k) hit probabilities; where few background points are hit, those of larger scales by the power law."""
+    """(t, k) hit probabilities; where few background points are hit, from larger scales by the power law."""
     shares = chance.shares(model, params, levels)
     enough = _MEASURED / max(len(chance.points), 1)
     shares[-1] = np.maximum(shares[-1], enough)

@@ -191,7 +191,7 @@ def _is_bad(left: IntArray, right: IntArray, labels: IntArray, within: bool) -> 
 def _reshuffle(
     left: IntArray, right: IntArray, bad: IntArray, labels: IntArray, rng: np.random.Generator, within: bool
 ) -> None:
-    """Mix the right ends of bad pairs with those of as many good ones, in place and within communities where asked."""
+    """Mix the right ends of bad pairs with as many right ends of good pairs, in place; within communities if asked."""
     extra = rng.integers(left.size, size=4 * bad.size + 10)
     if within:
         extra = extra[np.isin(labels[left[extra]], labels[left[bad]])]

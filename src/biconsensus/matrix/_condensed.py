@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._distinct import UIntArray, group_rows, mix, row_hashes
+from biconsensus.pool._distinct import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray
 
 MAX_REFINEMENTS = 20
@@ -120,6 +122,18 @@ class Colours:
         self._sources = self._own_sources
         self.rows, self.columns = self._own_rows, self._own_columns
 
+    def look(self) -> bool:
+        """Half a round: rows see the sizes of their columns; whether these tell all columns apart, and so all rows."""
+        with np.errstate(over="ignore"):
+            self.columns = mix(self._own_columns + mix(relative(self._problem.sizes).view(np.uint64), salt=12), salt=3)
+            self._sources = _added_up(self._backers, self.columns) + self._own_sources
+            self.rows = mix(self._own_rows + self._met_by_rows(), salt=8)
+        return self._distinct_columns()
+
+    def _distinct_columns(self) -> bool:
+        """Whether all columns have colours of their own."""
+        return np.unique(self.columns).size == self.columns.size
+
     def refine(self) -> None:
         """Let colours spread until they tell no more rows and columns apart."""
         known = -1
@@ -130,8 +144,8 @@ class Colours:
                 break
             known = found
 
-    def spread(self) -> None:
-        """One round: columns see their rows, sources their columns, rows see all of it."""
+    def spread(self) -> bool:
+        """One round: columns see their rows, sources their columns, rows see all of it; whether columns all differ."""
         problem = self._problem
         seen = self._met_by_columns()
         with np.errstate(over="ignore"):
@@ -145,6 +159,7 @@ class Colours:
             columns = mix(columns + row_hashes(self._backers, mix(self._sources, salt=6)), salt=7)
             self.columns = columns
             self.rows = mix(self._own_rows + self._met_by_rows() + hidden, salt=8)
+        return self._distinct_columns()
 
     def _met_by_columns(self) -> UIntArray:
         """(q,) sum of the colours of the rows of each column."""
@@ -152,7 +167,10 @@ class Colours:
         if self._values is None:
             return _added_up(entries, self.rows)
         cells = mix(np.repeat(self.rows, self._lengths) ^ self._values)
-        return _counted(entries.indices, cells, entries.shape[1])
+        bits = _exact_bits(cells.size)
+        return mix(
+            np.bincount(entries.indices, cells >> (np.uint64(64) - bits), minlength=entries.shape[1]).astype(np.uint64)
+        )
 
     def _met_by_rows(self) -> UIntArray:
         """(r,) sum of the colours of the columns of each row."""
@@ -182,13 +200,12 @@ class Colours:
 
 def _added_up(matrix: csr_array, colours: UIntArray) -> UIntArray:
     """(q,) sum of the colours (r,) of the rows that each column of a sparse matrix stores."""
-    return _counted(matrix.indices, np.repeat(colours, np.diff(matrix.indptr)), matrix.shape[1])
+    return mix(column_sums(matrix, colours >> (np.uint64(64) - _exact_bits(matrix.nnz))).astype(np.uint64))
 
 
-def _counted(places: IntArray, colours: UIntArray, size: int) -> UIntArray:
-    """(size,) sums of colours by place, of as many of their digits as floats add up exactly."""
-    bits = EXACT_BITS - int(places.size).bit_length()
-    return mix(np.bincount(places, colours >> np.uint64(64 - bits), minlength=size).astype(np.uint64))
+def _exact_bits(size: int) -> np.uint64:
+    """Digits of colours of which floats add up that many exactly."""
+    return np.uint64(EXACT_BITS - size.bit_length())
 
 
 def _sorted(matrix: csr_array) -> csr_array:
@@ -212,19 +229,27 @@ WORTH_SAMPLING = 2
 """How many times more rows than the sample would have there must be, for a sample to be drawn."""
 
 
+WIDER = 4
+"""How many times more rows the best points of a path are searched again on: half the error of every share."""
+
+
 @dataclass(frozen=True)
 class Drawn:
-    """A sample of rows."""
+    """A sample of rows, and a wider one that holds it."""
 
     rows: IntArray
     """(k,) the rows, ..."""
     counts: IntArray
     """(k,) how many elements each of them stands for, ..."""
+    wide_rows: IntArray
+    """(l,) the rows of the wider sample, ..."""
+    wide_counts: IntArray
+    """(l,) how many elements each of those stands for, ..."""
     colours: Colours
     """and what all rows and columns hold."""
 
 
-def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> Drawn | None:
+def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS, n_sources: int = 2) -> Drawn | None:
     """Rows that stand for all of them, and how many elements each then stands for; None where there are few anyway.
 
     Parameters
@@ -232,7 +257,9 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> Drawn | Non
     problem : PreferenceMatrix
         Distinct rows and columns.
     size : int
-        Rows expected for the elements as a whole; those that small candidates need come on top.
+        Rows expected for the elements as a whole; those that small groups need come on top.
+    n_sources : int
+        Sources that a group needs behind it.
 
     Returns
     -------
@@ -242,8 +269,11 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> Drawn | Non
     -----
     A Poisson sample: row i, shared by s_i of m elements, is taken by chance ``p_i = min(1, max(size / m, f_i) s_i)``
     and counts ``s_i / p_i``, so that every vote is right on average (Horvitz and Thompson). f_i is ten over the
-    size of its smallest candidate, so that this keeps about ten rows; a candidate of fewer elements counts only if
-    two sources made it. The chance is a hash of what the row holds: neither its place nor the names of labels matter.
+    size of its smallest candidate, so that this keeps about ten rows. A candidate of fewer than ten elements counts
+    only where the row has k candidates of at most its size, k being half of the sources that a group needs (its
+    elements are in a majority of its candidates), at least two: small groups are kept as a whole, and a source of
+    singletons alone changes nothing. The chance is a hash of what the row holds: neither its place nor the names of
+    labels matter.
 
     Examples
     --------
@@ -253,18 +283,23 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS) -> Drawn | Non
     """
     if problem.shape[0] <= WORTH_SAMPLING * size:
         return None
-    chance = np.minimum(1.0, problem.counts * np.maximum(size / float(problem.counts.sum()), _needed(problem)))
+    share = problem.counts * _needed(problem, size, n_sources)
+    chance = np.minimum(1.0, share)
     if WORTH_SAMPLING * chance.sum() > problem.shape[0]:
         return None
     colours = Colours(problem)
-    colours.spread()
-    colours.spread()
+    told_apart = (colours.look() or colours.spread()) and problem.unseen is None
+    number = np.zeros(1, np.int64) if told_apart else _number_among_equals(colours.rows)
     with np.errstate(over="ignore"):
         # rows that nothing tells apart are drawn one by one, whichever they are
-        drawn = (mix(colours.rows + mix(_number_among_equals(colours.rows)), salt=11) >> np.uint64(11)) / 2.0**53
+        drawn = (mix(colours.rows + mix(number), salt=11) >> np.uint64(11)) / 2.0**53
+    return Drawn(*_taken(problem, drawn, chance), *_taken(problem, drawn, np.minimum(1.0, WIDER * share)), colours)
+
+
+def _taken(problem: PreferenceMatrix, drawn: FloatArray, chance: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows whose draw is below their chance, and how many elements each stands for."""
     rows = np.flatnonzero(drawn < chance)
-    counts = np.maximum(np.rint(problem.counts[rows] / chance[rows]), 1.0).astype(np.int64)
-    return Drawn(rows, counts, colours)
+    return rows, np.maximum(np.rint(problem.counts[rows] / chance[rows]), 1.0).astype(np.int64)
 
 
 def _number_among_equals(values: UIntArray) -> IntArray:
@@ -276,15 +311,32 @@ def _number_among_equals(values: UIntArray) -> IntArray:
     return number
 
 
-def _needed(problem: PreferenceMatrix) -> FloatArray:
-    """(r,) chance for each element of a row that keeps about ten rows of each of its candidates."""
+def _needed(problem: PreferenceMatrix, size: int, n_sources: int) -> FloatArray:
+    """(r,) chance for each element of a row that keeps about ten rows of each candidate, and all of very small groups.
+
+    A candidate of fewer than ten elements counts only where half of the sources that a group needs, and at least two,
+    say the like: of its row, what counts is the k-th smallest candidate.
+    """
     entries = problem.entries
-    sizes = problem.sizes
-    agreed = np.diff(problem.backers.indptr) > 1
-    by_column = np.where((sizes >= ROWS_OF_A_CANDIDATE) | agreed, ROWS_OF_A_CANDIDATE / np.maximum(sizes, 1.0), 0.0)
-    needed, filled = np.zeros(problem.shape[0]), np.flatnonzero(np.diff(entries.indptr))
-    if filled.size:
-        needed[filled] = np.maximum.reduceat(by_column[entries.indices], entries.indptr[filled])
+    least = size / float(problem.counts.sum())
+    by_column = ROWS_OF_A_CANDIDATE / np.maximum(problem.sizes, 1.0)
+    enough = max(2, -(-n_sources // 2))
+    # a column that several sources made counts for each of them
+    backed = np.diff(problem.backers.indptr)
+    needed = np.full(problem.shape[0], least)
+    for rows, stored, lengths in row_parts(entries):
+        inside = np.flatnonzero(np.take(by_column > least, entries.indices[stored]))
+        if inside.size == 0:
+            continue
+        row, column = np.repeat(np.arange(lengths.size), lengths)[inside], entries.indices[stored][inside]
+        order = np.lexsort((-by_column[column], row))
+        row, column = row[order], column[order]
+        first = np.flatnonzero(np.diff(row, prepend=-1))
+        said = np.cumsum(backed[column])
+        said -= np.repeat((said - backed[column])[first], np.diff(np.append(first, row.size)))
+        counted = (said >= enough) | (by_column[column] <= 1.0)
+        values = np.where(counted, by_column[column], least)
+        needed[rows.start + row[first]] = np.maximum.reduceat(values, first)
     return needed
 
 
@@ -304,7 +356,7 @@ class Condensed:
     given: PreferenceMatrix
     """The matrix in the order of the pool."""
     whole: PreferenceMatrix
-    """All rows, in the given order where only some are searched; columns in canonical order."""
+    """All rows: rows and columns in the given order where only some rows are searched, else in canonical order."""
     part: PreferenceMatrix
     """The rows that are searched, rows and columns in canonical order; `whole` itself where that is all rows."""
     rows: IntArray
@@ -313,39 +365,37 @@ class Condensed:
     """(q,) the given column of each column."""
     sources: IntArray
     """(c,) the given source of each source."""
+    wide: PreferenceMatrix
+    """More rows than `part`, which confirm its best points; `whole` itself where all rows are searched."""
     units: tuple[int, int]
     """Elements and sources that count as one: the greatest common divisors of all multiplicities."""
 
     @classmethod
-    def of(cls, problem: PreferenceMatrix, *, sample: bool = False, divide: bool = False) -> Condensed:
+    def of(cls, problem: PreferenceMatrix, *, sample: int = 0, divide: bool = False) -> Condensed:
         """Put a matrix into canonical order.
 
         Parameters
         ----------
         problem : PreferenceMatrix
             The matrix in the order of the pool.
-        sample : bool
-            Whether some rows are to stand for very many.
+        sample : int
+            Sources that a group needs, if some rows are to stand for very many; 0 for all rows.
         divide : bool
             Whether multiplicities of elements and sources are divided by what they have in common.
         """
         simple, sources, units = _divided(problem) if divide else (problem, np.arange(problem.backers.shape[1]), (1, 1))
-        drawn = draw_rows(simple) if sample else None
+        drawn = draw_rows(simple, n_sources=-(-sample // units[1])) if sample else None
         if drawn is None:
             rows, columns, order = canonical_order(simple)
             whole = reordered(simple, rows, columns, order)
-            return cls(problem, whole, whole, rows, columns, sources[order], units)
+            return cls(problem, whole, whole, rows, columns, sources[order], whole, units)
         columns, order = canonical_columns(simple, drawn.colours)
-        whole = reordered(simple, np.arange(simple.shape[0]), columns, order)
-        some = replace(
-            whole,
-            entries=csr_array(whole.entries[drawn.rows]),
-            counts=drawn.counts,
-            unseen=None if whole.unseen is None else csr_array(whole.unseen[drawn.rows]),
-        )
+        some = reordered(_some(simple, drawn.rows, drawn.counts), np.arange(drawn.rows.size), columns, order)
         rows = canonical_order(some)[0]
         part = reordered(some, rows, np.arange(columns.size), np.arange(order.size))
-        return cls(problem, whole, part, drawn.rows[rows], columns, sources[order], units)
+        wide = _some(simple, drawn.wide_rows, drawn.wide_counts)
+        wide = reordered(wide, np.arange(drawn.wide_rows.size), columns, order)
+        return cls(problem, simple, part, drawn.rows[rows], columns, sources[order], wide, units)
 
     @property
     def sampled(self) -> bool:
@@ -356,18 +406,37 @@ class Condensed:
         """Minimum sizes in the units of what is searched."""
         return -(-min_elements // self.units[0]), -(-min_candidates // self.units[1])
 
+    def in_whole(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(q,) what each column of `part` has, for the columns of `whole`."""
+        if not self.sampled:
+            return values
+        found = np.empty_like(values)
+        found[self.columns] = values
+        return found
+
+    def in_given(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(q,) what each column of `part` has, for the columns of the given matrix."""
+        found = np.empty_like(values)
+        found[self.columns] = values
+        return found
+
     def given_blocks(self, blocks: Sequence[Block]) -> list[Block]:
         """Blocks of `whole` as blocks of the given matrix."""
-        return [replace(self._given_block(block), gain=block.gain * self.units[0] * self.units[1]) for block in blocks]
+        return [self._given_block(replace(block, gain=block.gain * self.units[0] * self.units[1])) for block in blocks]
 
     def _given_block(self, block: Block) -> Block:
         """The same block in the order of the pool."""
-        rows, columns = block.rows, np.zeros(self.given.shape[1], bool)
-        if not self.sampled:
-            rows = np.zeros(self.given.shape[0], bool)
-            rows[self.rows[block.rows]] = True
-        columns[self.columns[block.columns]] = True
-        return Block(rows, columns, block.gain)
+        if self.sampled:
+            return block
+        rows = np.zeros(self.given.shape[0], bool)
+        rows[self.rows[block.rows]] = True
+        return replace(block, rows=rows, columns=self.in_given(block.columns))
+
+
+def _some(problem: PreferenceMatrix, rows: IntArray, counts: IntArray) -> PreferenceMatrix:
+    """Some of the rows, each standing for the given number of elements."""
+    unseen = None if problem.unseen is None else csr_array(problem.unseen[rows])
+    return replace(problem, entries=csr_array(problem.entries[rows]), counts=counts, unseen=unseen)
 
 
 def _divided(problem: PreferenceMatrix) -> tuple[PreferenceMatrix, IntArray, tuple[int, int]]:

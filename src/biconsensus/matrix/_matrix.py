@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,13 +11,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import stored_rows, sums_by
-from biconsensus.pool._distinct import column_sizes, group_rows, mix
+from biconsensus.pool._distinct import CACHED, column_sizes, column_sums, group_rows, mix, row_parts
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
-ROWS = 1 << 16
+UNWEIGHTED = ("by_column", "row_of_entry", "amounts", "sizes")
+"""What is kept of a matrix when its weights change."""
 PROBE = 1 << 12
 """Rows that mostly tell candidates apart."""
 
@@ -75,7 +76,15 @@ class PreferenceMatrix:
     @cached_property
     def sizes(self) -> FloatArray:
         """(q,) sum of the entries of each column over all elements: how many it holds, where entries are ones."""
+        if self.binary:
+            return column_sums(self.entries, self.counts)
         return sums_by(self.entries.indices, self.amounts, self.shape[1])
+
+    def with_weights(self, weights: FloatArray) -> PreferenceMatrix:
+        """The same matrix with other weights (q,) of its columns."""
+        found = replace(self, weights=weights)
+        found.__dict__.update({name: self.__dict__[name] for name in UNWEIGHTED if name in self.__dict__})
+        return found
 
     def n_elements(self, rows: BoolArray) -> int:
         """Number of elements, with multiplicity, in a mask over rows."""
@@ -115,13 +124,30 @@ class PreferenceMatrix:
         pairs = np.unique((group * np.int64(n_sources) + self.backers.indices)[group >= 0])
         return np.bincount(pairs // n_sources, minlength=n_groups)
 
+    def held_by_columns(self, rows: IntArray, n_groups: int) -> FloatArray:
+        """(q, T) elements of each group of rows that each column holds; rows (r,) have groups, -1 for none."""
+        entries, group = self.entries, np.where(rows >= 0, rows, n_groups)
+        held = np.zeros(self.shape[1] * (n_groups + 1))
+        for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
+            place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
+            amounts = np.repeat(self.counts[part], lengths)
+            held += sums_by(place, amounts if self.binary else amounts * entries.data[stored], held.size)
+        return held.reshape(self.shape[1], n_groups + 1)[:, :n_groups]
+
     def group_gains(self, rows: IntArray, columns: IntArray, quorum: Fraction) -> FloatArray:
         """(T,) gains of disjoint blocks, from the group of each row (r,) and column (q,), -1 for none."""
         n_groups, entries = int(columns.max(initial=-1)) + 1, self.entries
-        weights, own = np.where(columns >= 0, self.weights, 0.0), columns[entries.indices]
-        together = np.flatnonzero((own >= 0) & (own == rows[self.row_of_entry]))
+        weights = np.where(columns >= 0, self.weights, 0.0)
         # the elements of the block that each column holds: whole numbers, the same in any order of the rows
-        held = sums_by(entries.indices[together], self.amounts[together], columns.size)
+        held = np.zeros(columns.size)
+        for part, stored, lengths in row_parts(entries, max(CACHED, 8 * columns.size)):
+            indices = entries.indices[stored]
+            own = np.take(columns, indices)
+            together = np.flatnonzero((own >= 0) & (own == np.repeat(rows[part], lengths)))
+            amounts = np.repeat(self.counts[part], lengths)[together]
+            if not self.binary:
+                amounts = amounts * entries.data[stored][together]
+            held += sums_by(indices[together], amounts, columns.size)
         asked = np.where(columns >= 0, self.group_sizes(rows, n_groups)[columns], 0.0) if n_groups else 0.0 * held
         if n_groups and self.unseen is not None and self.view is not None:
             asked = asked - self._unseen_of_own(rows, columns, n_groups)
@@ -142,11 +168,7 @@ class PreferenceMatrix:
     @cached_property
     def norm(self) -> float:
         """||A||_1 = sum of s_i w_j B_ij over everything."""
-        if self.binary and self.weights.min() == self.weights.max():
-            return float(self.weights[0] * (self.counts @ np.diff(self.entries.indptr)))
-        # some rows at a time, because the product is made of a copy of the entries as floats
-        parts = [slice(start, start + ROWS) for start in range(0, self.shape[0], ROWS)]
-        return float(sum(self.counts[part] @ (self.entries[part] @ self.weights) for part in parts))
+        return float(self.sizes @ self.weights)
 
     @classmethod
     def from_pool(cls, pool: Pool, weights: FloatArray | None = None) -> PreferenceMatrix:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from biconsensus._progress import Progress, silent
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, FloatArray, Solver
 
@@ -29,6 +30,7 @@ def bicluster(
     min_candidates: int = 4,
     overlap: bool = False,
     stop: str = "size",
+    progress: Progress = silent,
 ) -> Extraction:
     """Extract the best block, remove it, and go on until none is left.
 
@@ -45,6 +47,8 @@ def bicluster(
     stop : {"size", "first_small", "description_length"}
         End when no start gives a block of the minimum sizes; when the best of all blocks is smaller than that (the
         literal rule of the paper); or where rows, columns and errors together are described most briefly.
+    progress : callable
+        Told the number of blocks found so far.
 
     Notes
     -----
@@ -62,6 +66,7 @@ def bicluster(
             discarded = block
             break
         blocks.append(block)
+        progress(len(blocks), 0, "groups")
         if not overlap:
             rows &= ~block.rows
         columns &= ~block.columns

@@ -274,25 +274,28 @@ class GroupPairs:
         right = np.arange(left.size) - first[left] + starts[group[left]]
         place = np.full(problem.shape[1], -1)
         place[members] = np.arange(members.size)
-        inside = np.flatnonzero((rows >= 0)[problem.row_of_entry] & (place >= 0)[problem.entries.indices])
-        inside = inside[columns[problem.entries.indices[inside]] == rows[problem.row_of_entry[inside]]]
-        row, column = problem.row_of_entry[inside], place[problem.entries.indices[inside]]
+        of_column = np.take(columns, problem.entries.indices)
+        inside = np.flatnonzero((of_column == np.take(rows, problem.row_of_entry)) & (of_column >= 0))
+        # group by group, the rows of each in their order
+        of_group = of_column[inside]
+        order = np.argsort(of_group.astype(np.uint16) if kept.size < 1 << 16 else of_group, kind="stable")
+        inside, of_group = inside[order], of_group[order]
+        row, column = problem.row_of_entry[inside], np.take(place, problem.entries.indices[inside])
         values = np.ones(inside.size) if problem.binary else problem.entries.data[inside]
         amounts = problem.amounts[inside]
         held = sums_by(column, amounts * values, members.size)
         shared = np.zeros(left.size)
-        of_group = group[column]
-        _, segment, length = np.unique(row, return_inverse=True, return_counts=True)
-        n_pairs = sums_by(of_group, length[segment], kept.size)
+        opens = np.diff(row, prepend=-1) != 0
+        length = np.diff(np.append(np.flatnonzero(opens), row.size))
+        n_pairs = sums_by(of_group[opens], length * length, kept.size)
         by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows[kept] * n_columns * width
+        ends = np.searchsorted(of_group, np.arange(kept.size + 1))
         for t in np.flatnonzero(by_product):
-            mine = np.flatnonzero(of_group == t)
-            dense = np.zeros((n_rows[kept[t]], n_columns[t]))
+            mine = slice(ends[t], ends[t + 1])
+            cells = np.cumsum(opens[mine]) - 1, column[mine] - starts[t]
+            dense = np.zeros((int(cells[0][-1]) + 1, n_columns[t]))
             weighted = dense.copy()
-            # the rows of a group follow each other among its entries
-            place_of_row = np.cumsum(np.diff(row[mine], prepend=row[mine[:1]]) != 0)
-            dense[place_of_row, column[mine] - starts[t]] = values[mine]
-            weighted[place_of_row, column[mine] - starts[t]] = amounts[mine]
+            dense[cells], weighted[cells] = values[mine], amounts[mine]
             begin = first[starts[t]]
             product = weighted.T @ dense[:, : width[t]]
             shared[begin : begin + product.size] = product.ravel()

@@ -12,10 +12,9 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import stored_rows, summed, sums_by, top_in_rows, values_at
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.pool._distinct import CACHED
 from biconsensus.protocols import FloatArray, IntArray
 
-CACHED = 1 << 17
-"""Scores that are counted together: they stay in the cache of the processor."""
 SCANNED = 8
 """Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
 MAX_ROUNDS = 50
@@ -125,7 +124,7 @@ class Votes:
         return np.where(top > 0, best, -1)
 
     def _is_dense(self, n_items: int, n_groups: int) -> bool:
-        """Whether scores of all items in all groups are quicker than those of the pairs that meet."""
+        """Whether it is quicker to score all items in all groups than only the pairs that overlap."""
         return n_items * n_groups <= max(SCANNED * int(self.problem.entries.nnz), CACHED)
 
     def row_scores(self, columns: IntArray, part: slice | None = None) -> FloatArray:
@@ -136,10 +135,11 @@ class Votes:
         indices = entries.indices[stored]
         # columns in no group are counted in one more, which is left out
         group = np.where(columns >= 0, columns, n_groups)
-        place = (self.problem.row_of_entry[stored] - start) * (n_groups + 1) + group[indices]
-        reward = self.reward[indices]
+        place = np.repeat(np.arange(stop - start) * (n_groups + 1), np.diff(entries.indptr[start : stop + 1]))
+        place += np.take(group, indices)
+        reward = np.take(self.reward, indices)
         if not self._binary:
-            reward = reward * entries.data[stored]
+            reward *= entries.data[stored]
         held = sums_by(place, reward, (stop - start) * (n_groups + 1))
         scores = held.reshape(stop - start, n_groups + 1)[:, :n_groups]
         scores -= sums_by(group, self.cost, n_groups + 1)[:n_groups]
@@ -161,18 +161,11 @@ class Votes:
 
     def column_scores(self, rows: IntArray) -> FloatArray:
         """(q, T) gain of each column in each group of rows."""
-        held = self.held_by_columns(rows, n_groups_of(rows))
+        held = self.problem.held_by_columns(rows, n_groups_of(rows))
         asked = np.broadcast_to(self.problem.group_sizes(rows, 0), held.shape)
         if self.unseen_by_view is not None and self.problem.view is not None:
             asked = asked - self._lost(rows).toarray()[self.problem.view]
         return self.reward[:, None] * held - self.cost[:, None] * asked
-
-    def held_by_columns(self, rows: IntArray, n_groups: int) -> FloatArray:
-        """(q, T) elements of each group of rows that each column holds."""
-        group = np.where(rows >= 0, rows, n_groups)[self.problem.row_of_entry]
-        place = self.problem.entries.indices * np.int64(n_groups + 1) + group
-        held = sums_by(place, self.problem.amounts, self.n_columns * (n_groups + 1))
-        return held.reshape(self.n_columns, n_groups + 1)[:, :n_groups]
 
     def _near_columns(self, rows: IntArray) -> csr_array:
         """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
@@ -222,7 +215,7 @@ class Votes:
     @cached_property
     def _binary(self) -> bool:
         """Whether all entries are ones, so that sums are whole numbers in any order."""
-        return self.problem.binary or bool((self.problem.entries.data == 1).all())
+        return self.problem.binary
 
     def alternate(self, columns: IntArray) -> tuple[IntArray, float]:
         """Alternate the exact half-steps until nothing is gained."""

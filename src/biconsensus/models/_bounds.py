@@ -37,7 +37,7 @@ class Bounded:
 
     @classmethod
     def of(cls, model: Any, bounds: Mapping[str, tuple[float, float]]) -> Any:
-        """The model with those of the bounds that concern it; itself where there are none."""
+        """The model with the bounds that concern it; the model itself where there are none."""
         own = tuple(
             (name, float(bounds[name][0]), float(bounds[name][1])) for name in measures_of(model) if name in bounds
         )

@@ -7,10 +7,12 @@ The numbers behind a picture are separate from its drawing: `matrix_image`, `gro
 from __future__ import annotations
 
 from biconsensus.plots._bases import base_scores, source_labels
+from biconsensus.plots._convergence import convergence
 from biconsensus.plots._domain import models, network, residuals, scatter
 from biconsensus.plots._groups import backing, group_sizes, scores, sources
 from biconsensus.plots._matrix import MatrixImage, matrix_image
 from biconsensus.plots._matrix_display import PreferenceMatrixDisplay, preference_matrix
+from biconsensus.plots._modes import mode_groups, modes
 from biconsensus.plots._numbers import GroupNumbers, backing_histogram, group_numbers, least_certain
 from biconsensus.plots._palette import color_of, marker_of
 from biconsensus.plots._path import PathRibbons, path_ribbons, quorum_path
@@ -26,12 +28,15 @@ __all__ = [
     "backing_histogram",
     "base_scores",
     "color_of",
+    "convergence",
     "group_numbers",
     "group_sizes",
     "least_certain",
     "marker_of",
     "matrix_image",
+    "mode_groups",
     "models",
+    "modes",
     "network",
     "path_ribbons",
     "preference_matrix",

@@ -8,7 +8,7 @@ from biconsensus.errors import MissingDependencyError
 
 
 def new_axes(ax: Any = None, **options: Any) -> Any:
-    """The given axes, or those of a new figure (Agg where no backend was chosen needs no screen)."""
+    """The given axes, or the axes of a new figure (Agg where no backend was chosen needs no screen)."""
     if ax is not None:
         return ax
     try:

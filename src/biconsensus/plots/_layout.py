@@ -20,7 +20,7 @@ SAMPLE = 5000
 
 
 def in_plane(X: FloatArray) -> tuple[FloatArray, tuple[str, str]]:
-    """Points in the plane and the names of its axes: as they are, or the first two principal components.
+    """Points in the plane and the names of its axes: unchanged, or the first two principal components.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def _origin(labels: IntArray, chosen: IntArray, counts: IntArray) -> IntArray:
 def quorum_path(path: QuorumPath, *, ax: Any = None) -> Any:
     """Draw the quorum path: columns are quorums from coarse to fine, ribbons are groups.
 
-    Colours are those of the groups of the chosen place, which is marked; lines part the groups of a place.
+    Colours follow the groups at the chosen quorum, which is marked; lines separate the groups at one quorum.
 
     Parameters
     ----------

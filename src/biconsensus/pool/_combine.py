@@ -68,7 +68,7 @@ def _of_candidates(pool: Pool, kept: IntArray) -> Pool:
         names=tuple(pool.names[j] for j in kept),
         **_views_of(pool, kept),
     )
-    return _regrouped(part)
+    return regrouped(part)
 
 
 def _views_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
@@ -91,10 +91,10 @@ def merged_views(pool: Pool) -> tuple[IntArray, csr_array | None]:
 def _of_elements(pool: Pool, kept: IntArray) -> Pool:
     """The given elements."""
     ids = None if pool.ids is None else pool.ids[kept]
-    return _regrouped(replace(pool, inverse=pool.inverse[kept], ids=ids))
+    return regrouped(replace(pool, inverse=pool.inverse[kept], ids=ids))
 
 
-def _regrouped(pool: Pool) -> Pool:
+def regrouped(pool: Pool) -> Pool:
     """Merge rows that have become equal and drop those without elements, in order of appearance."""
     view = None
     if pool.unseen is not None:
@@ -156,4 +156,4 @@ def join(pool: Pool, together: Iterable[Iterable[int]]) -> Pool:
             hidden = pool.unseen[distinct].astype(np.int64).sum(axis=0) == distinct.size
             unseen.append(csr_array(hidden.reshape(1, -1)))
     stacked = None if pool.unseen is None else csr_array(vstack(unseen, format="csr"))
-    return _regrouped(replace(pool, rows=csr_array(vstack(rows, format="csr")), inverse=inverse, unseen=stacked))
+    return regrouped(replace(pool, rows=csr_array(vstack(rows, format="csr")), inverse=inverse, unseen=stacked))

@@ -7,18 +7,21 @@ with the representative of its group. Either way a collision cannot change an an
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.protocols import IntArray
+from biconsensus.protocols import FloatArray, IntArray
 
 UIntArray = NDArray[np.uint64]
 
 MANY = 1 << 20
 """Values that are looked at together."""
+CACHED = 1 << 17
+"""Stored values of a sparse matrix that are looked at together: all that is made of them stays in the cache."""
 
 
 def mix(keys: NDArray[Any], salt: int = 0) -> UIntArray:
@@ -74,16 +77,33 @@ def column_sizes(matrix: csr_array) -> IntArray:
     return count_numbers(matrix.indices, matrix.shape[1])
 
 
+def row_parts(matrix: csr_array, size: int = CACHED) -> Iterator[tuple[slice, slice, IntArray]]:
+    """Some rows of a sparse matrix after the other: the rows, their stored values, and how many each of them has."""
+    lengths = np.diff(matrix.indptr)
+    step = max(1, size * matrix.shape[0] // max(1, matrix.nnz))
+    for start in range(0, matrix.shape[0], step):
+        rows = slice(start, min(start + step, matrix.shape[0]))
+        yield rows, slice(int(matrix.indptr[rows.start]), int(matrix.indptr[rows.stop])), lengths[rows]
+
+
+def column_sums(matrix: csr_array, amounts: NDArray[Any]) -> FloatArray:
+    """(q,) sum of the amounts (r,) of the rows that each column stores, whatever it stores."""
+    total = np.zeros(matrix.shape[1])
+    # sums of very many columns are as long as what is added to them
+    for rows, stored, lengths in row_parts(matrix, max(CACHED, 8 * total.size)):
+        total += np.bincount(matrix.indices[stored], np.repeat(amounts[rows], lengths), minlength=total.size)
+    return total
+
+
 def row_hashes(matrix: csr_array, keys: UIntArray) -> UIntArray:
-    """(r,) the sum, over the stored values of each row, of the keys (q,) of their columns; some rows at a time."""
+    """(r,) the sum, over the stored values of each row, of the keys (q,) of their columns."""
     hashes = np.empty(matrix.shape[0], np.uint64)
-    step = max(1, MANY * matrix.shape[0] // max(1, matrix.nnz))
-    for start in range(0, hashes.size, step):
-        indptr = matrix.indptr[start : start + step + 1]
-        total = np.zeros(int(indptr[-1] - indptr[0]) + 1, np.uint64)
+    for rows, stored, _ in row_parts(matrix):
+        total = np.zeros(stored.stop - stored.start + 1, np.uint64)
+        places = matrix.indptr[rows.start : rows.stop + 1] - stored.start
         with np.errstate(over="ignore"):
-            np.cumsum(np.take(keys, matrix.indices[indptr[0] : indptr[-1]]), out=total[1:])
-            hashes[start : start + step] = total[indptr[1:] - indptr[0]] - total[indptr[:-1] - indptr[0]]
+            np.cumsum(np.take(keys, matrix.indices[stored]), out=total[1:])
+            hashes[rows] = total[places[1:]] - total[places[:-1]]
     return hashes
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.sparse import csr_array
 from biconsensus._checks import check_not_empty
 from biconsensus.pool import _build as build
 from biconsensus.pool import _combine as combine
-from biconsensus.pool._distinct import count_numbers
+from biconsensus.pool._distinct import column_sums, count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9
@@ -175,7 +176,7 @@ class Pool:
         """Number of elements and of candidates (m, n)."""
         return self.inverse.size, self.rows.shape[1]
 
-    @property
+    @cached_property
     def counts(self) -> IntArray:
         """(r,) number of elements that share each distinct row."""
         return count_numbers(self.inverse, self.rows.shape[0])
@@ -185,10 +186,10 @@ class Pool:
         """Whether candidates are sets (true) or have real-valued members."""
         return bool(self.rows.dtype == np.uint8)
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """(n,) number of elements in each candidate."""
-        return np.asarray(self.counts @ (self.rows != 0).astype(np.int64))
+        return column_sums(self.rows, self.counts).astype(np.int64)
 
     @property
     def seen_sizes(self) -> IntArray:

@@ -405,7 +405,7 @@ class RowIndex:
             todo, attempt = todo[self._number_at[slots] != todo], attempt + 1
 
     def _check(self, numbers: Numbers, words: Words, places: IntArray | int | None) -> None:
-        """Compare all rows with those of their numbers; one that differs goes by its content, in place."""
+        """Compare each row with the row its number stands for; one that differs is numbered by content, in place."""
         if len(self._room) < len(words):
             self._room = np.empty(words.shape, np.uint64)
         known = np.take(self._rows, numbers, axis=0, mode="clip", out=self._room[: len(words)])

@@ -106,7 +106,10 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
         evidence asks for (`fewest_backers`) has no positive score.
     """
-    fewest, sharpness = getattr(evidence, "fewest_backers", 0.0), getattr(evidence, "sharpness", SHARPNESS)
+    # a small pool cannot have as many backers: beside the source itself, a quarter of the others must agree
+    possible = 1.0 + (len(path.source_names) - 1) / 4
+    fewest = min(getattr(evidence, "fewest_backers", 0.0), possible)
+    sharpness = getattr(evidence, "sharpness", SHARPNESS)
     scored = []
     power = getattr(evidence, "backing_power", 0.5)
     for option in options:

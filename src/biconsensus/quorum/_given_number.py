@@ -72,7 +72,7 @@ def _similarity(problem: PreferenceMatrix, leaves: IntArray, n_groups: int) -> F
     """(u, u) mean weighted co-occurrence of two leaves, times the cosine of their mean walk coordinates."""
     members = members_of(problem, leaves)
     size = np.maximum(members.sum(axis=0), 1.0)
-    held = problem.entries.T @ members / size
+    held = problem.held_by_columns(leaves, members.shape[1]) / size
     together: FloatArray = held.T @ (problem.weights[:, None] * held)
     if problem.shape[1] > MAX_WALK:
         return together
@@ -87,7 +87,7 @@ def _moved(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
     own = (problem.entries @ problem.weights)[inside]
     for _ in range(MAX_MOVES):
         members = members_of(problem, labels)
-        near = problem.entries[inside] @ (problem.weights[:, None] * (problem.entries.T @ members))
+        near = problem.entries[inside] @ (problem.weights[:, None] * problem.held_by_columns(labels, members.shape[1]))
         place = np.arange(inside.size), labels[inside]
         size = np.tile(members.sum(axis=0), (inside.size, 1))
         near[place] -= own

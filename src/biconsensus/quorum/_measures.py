@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, issparse
 
-from biconsensus.matrix._coverage import held_weight, largest_in_rows, weights_behind
+from biconsensus.matrix._coverage import held_weight, largest_in_rows, sums_by, weights_behind
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, FloatArray, IntArray
 
@@ -41,12 +41,13 @@ def retention(problem: PreferenceMatrix, labels: IntArray) -> float:
     >>> retention(problem, np.array([0, 1]))
     2.0
     """
-    members = members_of(problem, labels)
-    held = problem.weights[:, None] * (problem.entries.T @ members)
-    reach = problem.weights * (problem.counts @ problem.entries)
-    volumes = members.T @ (problem.entries @ problem.weights)
-    inside = (held**2 / np.maximum(reach, 1e-300)[:, None]).sum(axis=0)
-    return float((inside / np.maximum(volumes, 1e-300)).sum())
+    n_groups = int(labels.max(initial=-1)) + 1
+    held = problem.weights[:, None] * problem.held_by_columns(labels, n_groups)
+    reach = problem.weights * problem.sizes
+    inside = labels >= 0
+    volumes = sums_by(labels[inside], (problem.counts * (problem.entries @ problem.weights))[inside], n_groups)
+    kept = (held**2 / np.maximum(reach, 1e-300)[:, None]).sum(axis=0)
+    return float((kept / np.maximum(volumes, 1e-300)).sum())
 
 
 def walk_coordinates(entries: csr_array, counts: IntArray, weights: FloatArray, n_groups: int) -> FloatArray:
@@ -111,10 +112,13 @@ def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_gro
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
-    behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
-    labels = largest_in_rows(held_weight(problem.entries, behind))
+    labels = np.full(problem.shape[0], -1)
     for t, block in enumerate(blocks):
         labels[block.rows] = t
+    left = np.flatnonzero(labels < 0)
+    if left.size and blocks:
+        behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
     return labels
 
 
@@ -144,7 +148,7 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     members = members_of(problem, labels)
     if members.shape[1] == 0:
         return 0.0, 0.0
-    held: FloatArray = problem.entries.T @ members
+    held = problem.held_by_columns(labels, members.shape[1])
     used, same = _same_source(problem)
     sizes = members.sum(axis=0) - unseen_by_source(problem, members)[used]
     total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
@@ -188,10 +192,12 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
         return 0.0, 0.0
     sizes = members.sum(axis=0)
     own = problem.entries @ weights
-    # with everything seen, all rows could be in as many candidates; otherwise in those of the sources that saw them
+    # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
-    near = problem.entries[inside] @ (weights[:, None] * (problem.entries.T @ members)) / most[inside, None]
+    entries = problem.entries if inside.size == labels.size else problem.entries[inside]
+    held = problem.held_by_columns(labels, members.shape[1])
+    near = entries @ (weights[:, None] * held) / most[inside, None]
     place = np.arange(inside.size), labels[inside]
     a = (near[place] - own[inside] / most[inside]) / np.maximum(sizes[labels[inside]] - 1.0, 1.0)
     near /= np.maximum(sizes, 1.0)

@@ -16,16 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from biconsensus._progress import Progress, silent
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
-from biconsensus.matrix._coverage import held_weight, largest_in_rows
+from biconsensus.matrix._coverage import held_weight, largest_in_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
 from biconsensus.methods._votes import Votes, grouped, n_groups_of
+from biconsensus.pool._distinct import row_parts
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, comparable
 from biconsensus.quorum._given_number import group_rows
-from biconsensus.quorum._measures import members_of, nearest
+from biconsensus.quorum._measures import nearest
 from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, score_weights
 
 if TYPE_CHECKING:
@@ -38,6 +40,14 @@ QUORUMS = tuple(
 """Places of the path, from fine to coarse."""
 SAME_GROUP = 0.75
 """Jaccard index above which groups of neighbouring points are one group that lives on."""
+
+N_CONFIRMED = 4
+"""Points of a sampled path that are searched again on more rows; the best was among the first three on all pools of
+benchmarks/scale_agreement.py."""
+MAX_CELLS = 20_000_000
+"""Rows times groups up to which a given number of groups is found on all rows: four tables of 160 MB."""
+SAME_GROUPING = 0.995
+"""Adjusted Rand index above which two points count as one grouping, of which the better one is confirmed."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,10 @@ class PathPoint:
     """How rows choose between groups: "joint" (the best), "greedy" (the first in order), "nearest" (never none)."""
     base: IntArray | None = None
     """(q,) groups of the columns of one source, where the rows are grouped as this source did."""
+    confirmed: bool = False
+    """Whether its fit was measured on more rows than those that are searched."""
+    all_rows: IntArray | None = None
+    """(r,) the group of each row of all, where those were grouped and not only the rows that are searched."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -88,6 +102,17 @@ class QuorumPath:
     source_names: tuple[str, ...] = ()
     """(c,) names of the sources of the pool."""
 
+    @cached_property
+    def wide(self) -> PathScorer:
+        """More rows than those that are searched, which confirm the best points of a sample."""
+        return replace(self.scorer, problem=self.condensed.wide.with_weights(self.problem.weights))
+
+    @cached_property
+    def all_rows(self) -> PathScorer:
+        """All rows, columns in the order of `condensed.whole`."""
+        whole = self.condensed.whole.with_weights(self.condensed.in_whole(self.problem.weights))
+        return replace(self.scorer, problem=whole, plain=self.condensed.in_whole(self.scorer.plain), columns=None)
+
     @property
     def problem(self) -> PreferenceMatrix:
         """The rows that are searched, candidates weighted by certainty, trivial ones by zero."""
@@ -115,7 +140,7 @@ class QuorumPath:
         pool : Pool
             The candidates.
         weights : (n,) array, optional
-            Weights of the candidates in place of those of the pool; certainty multiplies them.
+            Weights of the candidates, in place of the pool's weights; certainty multiplies them.
         min_elements, min_candidates : int
             Smallest group: elements, and distinct sources behind it.
         quorums : tuple of Fraction
@@ -143,19 +168,49 @@ class QuorumPath:
         source_names: tuple[str, ...] = (),
         *,
         condense: bool = True,
+        progress: Progress = silent,
     ) -> QuorumPath:
         """The same for a pool that is a preference matrix already; `condense` allows a sample of very many rows."""
-        condensed = Condensed.of(problem, sample=condense, divide=condense)
+        condensed = Condensed.of(problem, sample=min_candidates if condense else 0, divide=condense)
         sizes = condensed.smallest(min_elements, min_candidates)
         points: list[PathPoint] = []
         # products are small here, and more threads than one only get into each other's way
         with threadpool_limits(1, "blas"):
-            # weights of candidates from all rows: those of a sample favour what it happens to cut less
-            scorer = PathScorer.of(condensed.whole).on(condensed.part)
+            # weights of candidates come from all rows: weights from a sample favour what the sample happens to cut less
+            scorer = PathScorer.of(condensed.whole)
+            if condensed.sampled:
+                scorer = scorer.on(condensed.part, condensed.columns)
             for quorum in quorums:
+                progress(len(points), len(quorums), "quorum path")
                 points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
-        names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
-        return cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
+            progress(len(points), len(quorums), "quorum path")
+            names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
+            path = cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
+            return path._with_confirmed_points() if condensed.sampled else path
+
+    def _with_confirmed_points(self) -> QuorumPath:
+        """The same path, the best of its points confirmed, no two of which are nearly the same grouping."""
+        order = sorted(range(len(self.points)), key=lambda k: -self.score(self.points[k]))
+        kept: list[int] = []
+        for k in order:
+            labels = self.points[k].row_labels
+            if len(kept) < N_CONFIRMED and not any(
+                agreement(self.problem.counts, labels, self.points[other].row_labels) > SAME_GROUPING for other in kept
+            ):
+                kept.append(k)
+        points = list(self.points)
+        for k in kept:
+            points[k] = self.confirm(self.points[k])
+        return replace(self, points=tuple(points))
+
+    def confirm(self, point: PathPoint) -> PathPoint:
+        """A point with its fit measured on more rows than it was found on, where it was found on a sample."""
+        if not self.condensed.sampled:
+            return point
+        problem = self.wide.problem.with_weights(point.weights)
+        rows, columns = finish_groups(Votes.at_quorum(problem, point.quorum), point.columns, point.rule)
+        labels = nearest(problem, blocks_of(problem, point.quorum, rows, columns, self.sizes))
+        return replace(point, fit=self.wide.measure(labels), confirmed=True)
 
     def finish(self, point: PathPoint) -> list[Block]:
         """The groups of a point on all rows and columns of the pool, in its order.
@@ -168,23 +223,25 @@ class QuorumPath:
         Returns
         -------
         list of Block
-            Largest gain first. Where all rows were searched, those of the point itself.
+            Largest gain first. Where all rows were searched, the groups of the point itself.
 
         Notes
         -----
         Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
-        The minimum sizes are those of all rows.
+        The minimum sizes count all rows.
         """
         condensed = self.condensed
         if not condensed.sampled:
             return in_order(condensed.given_blocks(point.blocks))
-        whole = replace(condensed.whole, weights=point.weights)
+        whole = condensed.whole.with_weights(condensed.in_whole(point.weights))
         votes = Votes.at_quorum(whole, point.quorum)
-        if point.base is None:
-            rows, columns = finish_groups(votes, point.columns, point.rule)
+        if point.all_rows is not None:
+            rows, columns = point.all_rows, condensed.in_whole(point.columns)
+        elif point.base is None:
+            rows, columns = finish_groups(votes, condensed.in_whole(point.columns), point.rule)
         else:
-            rows = rows_of_source(whole, point.base)
+            rows = rows_of_source(whole, condensed.in_whole(point.base))
             columns = votes.group_of_columns(rows)
         sizes = (1, 1) if point.rule == "nearest" else self.sizes
         return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
@@ -195,9 +252,7 @@ class QuorumPath:
 
     def weighted(self, point: PathPoint) -> PreferenceMatrix:
         """All rows and columns of the pool, in its order, with the weights that a point was searched with."""
-        weights = np.empty(point.weights.size)
-        weights[self.condensed.columns] = point.weights * self.condensed.units[1]
-        return replace(self.condensed.given, weights=weights)
+        return self.condensed.given.with_weights(self.condensed.in_given(point.weights) * self.condensed.units[1])
 
     @cached_property
     def weights(self) -> ScoreWeights:
@@ -211,7 +266,7 @@ class QuorumPath:
     @property
     def best(self) -> PathPoint:
         """The point of the largest score; ties go to the quorum nearest to a majority."""
-        return best_point(self.points, self.score)
+        return best_point([p for p in self.points if p.confirmed] or self.points, self.score)
 
     def at(self, quorum: float | Fraction) -> PathPoint:
         """Groups at any quorum; between two points the search starts from the finer one.
@@ -246,9 +301,20 @@ class QuorumPath:
             With a warning where groups are under the minimum sizes, or fewer.
         """
         finest = max(self.points, key=len)
-        labels = group_rows(self.scorer.normalised(), n_groups, finest.row_labels)
-        point = None if labels is None else point_of_groups(self.scorer, self.best.quorum, labels)
-        found = finest if point is None else point
+        # which groups are merged hangs on small differences, so all rows are asked where their number allows it
+        on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
+        scorer = self.all_rows if on_all else self.scorer
+        labels = group_rows(scorer.normalised(), n_groups, self.labels(finest) if on_all else finest.row_labels)
+        columns = None if labels is None else columns_behind(scorer.problem, labels)
+        if labels is None or columns is None:
+            found = finest
+        else:
+            here = labels
+            if on_all:
+                here, columns = labels[self.condensed.rows], columns[self.condensed.columns]
+            blocks = blocks_of(self.problem, self.best.quorum, here, columns)
+            found = make_point(self.scorer, self.best.quorum, blocks, columns, rule="nearest")
+            found = replace(found, all_rows=labels if on_all else None)
         # a group may have few candidates of its own, since each candidate backs only the group that it holds most of
         small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
         if len(found) != n_groups or small:
@@ -332,16 +398,30 @@ def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray,
         held = held_weight(votes.problem.entries, grouped(columns, votes.problem.weights))
         return largest_in_rows(held), columns
     if rule == "greedy":
+        columns = votes.group_of_columns(votes.first_rows(columns))
         return votes.first_rows(columns), columns
     columns = votes.best_columns(votes.best_rows(columns)[0])
     return votes.best_rows(columns)[0], columns
 
 
+def agreement(counts: IntArray, one: IntArray, other: IntArray) -> float:
+    """Adjusted Rand index of two groupings (r,) of rows that stand for several elements each; -1 is a group too."""
+    width = n_groups_of(other) + 1
+    table = sums_by((one + 1) * np.int64(width) + other + 1, counts, (n_groups_of(one) + 1) * width).reshape(-1, width)
+    both, total = (table**2).sum(), float(counts.sum())
+    left, right = (table.sum(axis=1) ** 2).sum(), (table.sum(axis=0) ** 2).sum()
+    chance = left * right / total**2
+    top = (left + right) / 2 - chance
+    return 1.0 if top <= 0 else float((both - chance) / top)
+
+
 def rows_of_source(problem: PreferenceMatrix, groups: IntArray) -> IntArray:
     """(r,) the group of each row by the columns (q,) of one source, which share no row; -1 for none."""
     rows, entries = np.full(problem.shape[0], -1), problem.entries
-    own = np.flatnonzero(groups[entries.indices] >= 0)
-    rows[problem.row_of_entry[own]] = groups[entries.indices[own]]
+    for part, stored, lengths in row_parts(entries):
+        group = np.take(groups, entries.indices[stored])
+        own = np.flatnonzero(group >= 0)
+        rows[np.repeat(np.arange(part.start, part.stop), lengths)[own]] = group[own]
     return rows
 
 
@@ -372,15 +452,14 @@ def best_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float])
     return max(points, key=lambda point: (round(score(point), 12), -abs(np.log(2 * float(point.quorum)))))
 
 
-def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> PathPoint | None:
-    """Point of given groups of the rows, each with the columns that hold most of it; None if columns run out."""
-    problem = scorer.problem
-    members = members_of(problem, labels)
-    n_groups = members.shape[1]
-    held = problem.entries.T @ members
+def columns_behind(problem: PreferenceMatrix, labels: IntArray) -> IntArray | None:
+    """(q,) the group of rows that each column holds most of, each group having one; None where columns run out."""
+    n_groups = n_groups_of(labels)
+    held = problem.held_by_columns(labels, n_groups)
     held[problem.weights <= 0] = 0.0
     columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
-    alike = held**2 / np.maximum(np.outer(problem.counts @ problem.entries, members.sum(axis=0)), 1.0)
+    sizes = problem.group_sizes(labels, n_groups)
+    alike = held**2 / np.maximum(np.outer(problem.sizes, sizes), 1.0)
     for t in range(n_groups):
         owned = np.bincount(columns + 1, minlength=n_groups + 1)[1:]
         if owned[t] == 0:
@@ -388,7 +467,7 @@ def point_of_groups(scorer: PathScorer, quorum: Fraction, labels: IntArray) -> P
             if not spare.any():
                 return None
             columns[np.where(spare, alike[:, t], -1.0).argmax()] = t
-    return make_point(scorer, quorum, blocks_of(problem, quorum, labels, columns), columns, rule="nearest")
+    return columns
 
 
 def successors(problem: PreferenceMatrix, here: PathPoint, there: PathPoint) -> IntArray:

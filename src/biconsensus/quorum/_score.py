@@ -18,7 +18,7 @@ CLEAR = 0.9
 """Retention above which the coarse groups are clear, so that sources which differ only differ in how finely they cut
 them; 0.85 to 0.9 are a plateau (benchmarks/tuning/choice.py)."""
 WEIGHT_BITS = 20
-"""Binary digits of certain weights: with those of a quorum (14) and of a million elements (20) they fill a double."""
+"""Binary digits of certain weights: with 14 digits of a quorum and 20 of a million elements they fill a double."""
 
 
 @dataclass(frozen=True)
@@ -96,24 +96,31 @@ class PathScorer:
     """The pool, candidates weighted by certainty, trivial ones by zero."""
     plain: FloatArray
     """(q,) weights of the columns without certainty."""
-    whole: PreferenceMatrix | None = None
-    """All rows, where the pool here has some of them only."""
+    overlaps: Overlaps
+    """What all rows say of the columns, ..."""
+    columns: IntArray | None = None
+    """(q,) and which column there each column here is; None where they are the same."""
 
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> PathScorer:
         """Scorer for a pool: trivial candidates do not count, others by their certainty."""
         used = np.where(useful(problem), problem.weights, 0.0)
-        certainty = Overlaps.of(replace(problem, weights=used)).certainty()
-        return cls(replace(problem, weights=exact_sums(used * certainty)), used)
+        overlaps = Overlaps.of(problem)
+        return cls(problem.with_weights(exact_sums(used * overlaps.certainty())), used, overlaps)
 
-    def on(self, part: PreferenceMatrix) -> PathScorer:
-        """The same weights of the columns, for some of the rows."""
-        return replace(self, problem=replace(part, weights=self.problem.weights), whole=self.problem)
+    def on(self, part: PreferenceMatrix, columns: IntArray) -> PathScorer:
+        """The same weights for some of the rows, whose columns are the given columns here."""
+        return replace(
+            self,
+            problem=part.with_weights(self.problem.weights[columns]),
+            plain=self.plain[columns],
+            columns=columns,
+        )
 
     def normalised(self) -> PreferenceMatrix:
         """The pool with the weights that serve a given number of groups (benchmarks/tuning/given_number.py)."""
-        whole = replace(self.problem if self.whole is None else self.whole, weights=self.plain)
-        return replace(self.problem, weights=self.plain * Overlaps.of(whole).normalised_certainty())
+        certainty = self.overlaps.normalised_certainty()
+        return self.problem.with_weights(self.plain * (certainty if self.columns is None else certainty[self.columns]))
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
@@ -128,7 +135,7 @@ def exact_sums(weights: FloatArray) -> FloatArray:
     """Weights rounded to millionths of the largest, so that sums of them are the same in any order."""
     top = np.frexp(weights.max(initial=0.0))[1]
     rounded = np.ldexp(np.rint(np.ldexp(weights, WEIGHT_BITS - top)), top - WEIGHT_BITS)
-    # weights that differ by orders of magnitude stay as they are: the small ones would vanish
+    # weights that differ by orders of magnitude are not rounded: the small ones would vanish
     small = weights[weights > 0].min(initial=np.inf)
     return np.asarray(rounded if small >= np.ldexp(1.0, top - WEIGHT_BITS // 2) else weights)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biconsensus.errors import InputError, MissingDependencyError
-from biconsensus.plots._overlaps import Overlaps
 from biconsensus.plots._palette import COLORS, OUTLIER
-from biconsensus.report import _data as data
+from biconsensus.report._data import candidate_data, element_data, extra_columns
+from biconsensus.report._encode import to_json
+from biconsensus.report._points import points_data, stops_of
+from biconsensus.report._recipe import recipe
+from biconsensus.report._sample import Sample
+from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
 
 if TYPE_CHECKING:
@@ -27,7 +31,29 @@ CHANCE_NOTES = {
     "models": "it is the expected number of such models in pure noise",
 }
 """What the chance of a group rests on, by the kind of evidence."""
-SCRIPTS = ("base.js", "table.js", "charts.js", "page.js")
+SURE_NOTES = {
+    False: "Confidence: how probable it is that the elements would be grouped so again.",
+    True: "Groups may overlap here, so there is no confidence, but backing: the share of the candidates behind a group "
+    "that hold its elements.",
+}
+"""How sure groups are, by whether they may overlap."""
+DOUBTFUL = 0.5
+"""Confidence below which an element is called doubtful: it would more probably be grouped otherwise."""
+SCRIPTS = (
+    "base.js",
+    "points.js",
+    "pictures.js",
+    "table.js",
+    "charts.js",
+    "matrix.js",
+    "dots.js",
+    "tree.js",
+    "cooccurrence.js",
+    "details.js",
+    "export.js",
+    "page.js",
+)
+"""Parts of the script, in the order in which they stand in the page."""
 
 
 def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None:
@@ -68,6 +94,7 @@ def render_report(
     truth: Any = None,
     extra: dict[str, list[Any]] | None = None,
     about: dict[str, Any] | None = None,
+    command: tuple[str, str] | None = None,
 ) -> str:
     """The report as text.
 
@@ -89,6 +116,9 @@ def render_report(
         Further columns of the table of groups.
     about : dict, optional
         Further lines of the last section: file, seed, and so on.
+    command : pair of str, optional
+        The command line that made the result, to be shown with it, and the one for another point of its path, whose
+        quorum is QUORUM.
 
     Returns
     -------
@@ -104,9 +134,7 @@ def render_report(
     if truth is not None and len(truth) != consensus.labels.size:
         raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
     template = page_template()
-    overlaps = Overlaps.of(consensus)
-    content = page_data(consensus, overlaps, truth, extra or {})
-    content["view"] = domain_view(consensus, X, graph, models)
+    content = page_data(consensus, X=X, graph=graph, models=models, truth=truth, extra=extra or {}, command=command)
     script = "".join(_asset(name) for name in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     from markupsafe import Markup
@@ -117,6 +145,8 @@ def render_report(
         title=title,
         version=__version__,
         headline=headline(consensus),
+        summary="" if consensus.summary in headline(consensus) else consensus.summary,
+        sure_note=SURE_NOTES[bool(content["overlap"])],
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
         warnings=remarks(consensus),
@@ -129,32 +159,37 @@ def render_report(
     return text
 
 
-def page_data(consensus: Consensus, overlaps: Overlaps, truth: Any, extra: dict[str, list[Any]]) -> dict[str, Any]:
-    """Everything that the script draws."""
+def page_data(
+    consensus: Consensus,
+    *,
+    X: Any = None,
+    graph: Any = None,
+    models: FittedModels | None = None,
+    truth: Any = None,
+    extra: dict[str, list[Any]] | None = None,
+    command: tuple[str, str] | None = None,
+) -> dict[str, Any]:
+    """Everything that the script draws; a function of the result and of what is given with it, nothing is searched."""
+    sample, stops = Sample.of(consensus), stops_of(consensus)
     return {
         "colors": COLORS,
         "outlier": OUTLIER,
-        "summary": {"outliers": int((consensus.labels < 0).sum())},
-        "groups": data.group_rows(consensus, overlaps, extra),
-        "extra": list(extra),
-        "matrix": data.matrices(consensus),
-        "histogram": data.histogram(consensus),
-        "elements": data.element_rows(consensus),
-        "path": data.group_sizes(consensus, overlaps),
-        **data.source_rows(consensus, overlaps, truth),
+        "overlap": bool(consensus.settings.get("overlap")),
+        "kind": consensus.settings.get("evidence", "agreement"),
+        "smallest": [consensus.settings.get(name) for name in ("min_elements", "min_candidates")],
+        "alternatives": consensus.extraction.get("alternatives", []),
+        "recipe": recipe(consensus, command),
+        "extra": extra_columns(consensus, extra or {}),
+        "elements": element_data(consensus, sample),
+        "candidates": candidate_data(consensus),
+        "path": points_data(stops, sample),
+        "view": domain_view(stops, sample, X, graph, models),
+        **source_data(consensus, sample, truth),
     }
 
 
-def to_json(content: Any) -> str:
-    """JSON that can stand inside a script element: no character of it can end the element."""
-    text = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
-
-
 def headline(consensus: Consensus) -> str:
-    """What was found, in one or two sentences."""
+    """What was found, in one sentence."""
     if consensus.extraction.get("origin") == "no structure":
         return consensus.summary
     m = consensus.labels.size
@@ -165,26 +200,68 @@ def headline(consensus: Consensus) -> str:
     outside = (
         f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'} in no group" if left else "every element is in one"
     )
-    backing = float(consensus.backing[consensus.labels >= 0].mean()) if left < m else 0.0
-    sure = f"On average {backing:.0%} of the candidates behind a group contain its elements."
-    return f"{groups} in {m:,} elements; {outside}. {sure} {consensus.summary}"
+    return f"{groups} in {m:,} elements; {outside}."
 
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:
-    """The figures at the top."""
+    """The figures at the top, each with what it means."""
     inside = consensus.labels >= 0
-    backing = consensus.backing[inside]
-    values = {
-        "Groups": f"{len(consensus):,}",
-        "Elements": f"{inside.size:,}",
-        "In no group": f"{int((~inside).sum()):,}",
-        "Mean backing": f"{backing.mean():.2f}" if backing.size else "–",
-        "Backed by under 2/3": f"{int((backing < 2 / 3).sum()):,}",
-        "Candidates": f"{consensus.pool.shape[1]:,}",
-        "Sources": f"{len(consensus.pool.sources):,}",
+    overlap = content["overlap"]
+    sure = consensus.backing if overlap or len(consensus) == 0 else consensus.confidence().elements
+    mean = f"{sure[inside].mean():.2f}" if inside.any() else "–"
+    doubtful = f"{int((sure[inside] < DOUBTFUL).sum()):,}"
+    if overlap:
+        certain = [
+            ("backing", "Mean backing", mean, "Of the candidates behind a group, the share that holds its elements."),
+            (
+                "doubtful",
+                "Backing below 0.5",
+                doubtful,
+                "Elements that fewer than half of the candidates behind their group hold.",
+            ),
+        ]
+    else:
+        certain = [
+            (
+                "confidence",
+                "Mean confidence",
+                mean,
+                "Probability that an element would be grouped so again with freshly drawn sources, on average.",
+            ),
+            (
+                "doubtful",
+                "Confidence below 0.5",
+                doubtful,
+                "Elements of groups that would rather not be grouped so again.",
+            ),
+        ]
+    rows = [
+        ("groups", "Groups", f"{len(consensus):,}", "Groups that the sources agree on, at the point of the slider."),
+        ("elements", "Elements", f"{inside.size:,}", "Everything that was to be grouped."),
+        (
+            "outside",
+            "In no group",
+            f"{int((~inside).sum()):,}",
+            "Elements that no group holds; they lead the list of elements.",
+        ),
+        *certain,
+        ("sources", "Sources", f"{len(consensus.pool.sources):,}", "Base groupings that voted."),
+        ("candidates", "Candidates", f"{consensus.pool.shape[1]:,}", "Groups of all sources together."),
+    ]
+    why = {
+        "ARI": "Adjusted Rand index: 1 is the truth, 0 is chance.",
+        "NMI": "Normalised mutual information: 1 is the truth.",
     }
-    values |= {f"{score['name']} with the truth": f"{score['consensus']:.3f}" for score in content["scores"]}
-    return [{"name": name, "value": value} for name, value in values.items()]
+    rows += [
+        (
+            f"truth {one['name']}",
+            f"{one['name']} with the truth",
+            f"{one['consensus']:.3f}",
+            f"{why[one['name']]} Of the answer.",
+        )
+        for one in content["scores"]
+    ]
+    return [dict(zip(("key", "name", "value", "why"), row)) for row in rows]
 
 
 def remarks(consensus: Consensus) -> list[str]:
@@ -212,11 +289,16 @@ def about_rows(consensus: Consensus, about: dict[str, Any]) -> list[dict[str, st
         "Distinct rows of the pool": f"{pool.rows.shape[0]:,} of {pool.shape[0]:,} elements",
         "Loss of the reconstruction": f"{consensus.objective:,.6g}",
         **{f"Setting {name}": value for name, value in consensus.settings.items()},
-        **{f"Search, {name}": value for name, value in consensus.extraction.items() if np.ndim(value) == 0},
+        **{
+            f"Search, {name}": value
+            for name, value in consensus.extraction.items()
+            if np.ndim(value) == 0 and not isinstance(value, dict)
+        },
     }
     return [{"name": str(name), "value": str(value)} for name, value in rows.items() if value is not None]
 
 
+@cache
 def _asset(name: str) -> str:
     """Text of a file that comes with the package."""
     return resources.files("biconsensus.report").joinpath("assets", name).read_text(encoding="utf-8")
@@ -228,4 +310,10 @@ def page_template() -> Any:
         import jinja2
     except ImportError as error:
         raise MissingDependencyError.of("jinja2", "report") from error
+    return _compiled(jinja2)
+
+
+@cache
+def _compiled(jinja2: Any) -> Any:
+    """The template, read once."""
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(_asset("page.html"))

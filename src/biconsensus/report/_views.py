@@ -6,17 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import eigh
 
 from biconsensus.errors import InputError
-from biconsensus.plots._layout import GraphDrawing, group_graph, in_plane, model_bands, node_positions
+from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.report._data import element_names
+from biconsensus.report._encode import packed, packed_range, round_off
+from biconsensus.report._points import Stop, flow
+from biconsensus.report._sample import Sample
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
-MOST_POINTS = 4000
-"""Points that are drawn: more only cover one another."""
+MOST_COMPONENTS = 4
+"""Principal components that can be chosen as axes."""
+MOST_COLUMNS = 8
+"""Columns of the data that can be chosen as axes, those that tell the groups apart best."""
+MOST_DISCRIMINANT = 500
+"""Columns up to which the directions that separate the groups are computed, as their cost is cubic."""
+TELLING = 6
+"""Features that are listed for a group."""
+MOST_DESCRIBED = 100
+"""Groups of one point whose features are listed."""
 MOST_NODES = 1500
 """Nodes that are drawn, as the layout is quadratic."""
 MOST_EDGES = 15000
@@ -53,54 +65,132 @@ class FittedModels:
     labels: Any = None
 
 
-def domain_view(consensus: Consensus, X: Any, graph: Any, models: FittedModels | None) -> dict[str, Any] | None:
+def domain_view(
+    stops: list[Stop], sample: Sample, X: Any, graph: Any, models: FittedModels | None
+) -> dict[str, Any] | None:
     """The view that fits what was given, or none."""
+    consensus = next(stop.consensus for stop in stops if stop.chosen)
     if graph is not None:
-        return network_view(consensus, graph)
+        return network_view(stops, consensus, graph)
     if X is None:
         return None
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     X = np.asarray(X, np.float64)
     if X.ndim != 2 or X.shape[0] != consensus.labels.size:
         raise InputError(
             f"X must have one row for each of the {consensus.labels.size} elements; its shape is {X.shape}."
         )
-    return points_view(consensus, X) if models is None else models_view(consensus, X, models)
+    names = names or [f"column {k + 1}" for k in range(X.shape[1])]
+    if models is not None:
+        return models_view(consensus, sample, X, names, models)
+    view = points_view(consensus, sample, X, names)
+    view["features"] = telling_features(stops, sample, X, names)
+    return view
 
 
-def points_view(consensus: Consensus, X: FloatArray, labels: IntArray | None = None) -> dict[str, Any]:
-    """Points by group, a sample of them where there are many."""
-    labels = consensus.labels if labels is None else labels
-    m = labels.size
-    chosen = np.arange(m) if m <= MOST_POINTS else np.linspace(0, m - 1, MOST_POINTS).astype(np.int64)
-    plane, axes = in_plane(X)
+def points_view(consensus: Consensus, sample: Sample, X: FloatArray, names: list[str]) -> dict[str, Any]:
+    """Points on axes that can be chosen."""
+    dots = np.flatnonzero(sample.even)
+    points = X[sample.elements[dots]]
+    axes = _axes(points, consensus.labels[sample.elements[dots]], names)
     note = "Each dot is an element, coloured by its group; grey dots are in none."
     if X.shape[1] > 2:
-        note += f" The {X.shape[1]} coordinates are projected on the two directions of largest variance."
-    if m > MOST_POINTS:
-        note += f" A sample: {MOST_POINTS:,} of {m:,} elements are drawn."
+        note += f" It has {X.shape[1]} coordinates: choose what is drawn."
+    if not sample.whole:
+        note += f" A sample: {dots.size:,} of {sample.total:,} elements are drawn."
     return {
         "title": "The elements",
         "note": note,
-        "axes": list(axes),
         "equal": False,
-        **_dots(plane[chosen], labels[chosen]),
-        "names": element_names(consensus, chosen),
-        "backing": np.round(consensus.backing[chosen], 3).tolist(),
+        "dots": packed(dots),
+        "axes": [{"name": name, **packed_range(values)} for name, values in axes],
+        "features": None,
     }
 
 
-def _dots(plane: FloatArray, labels: IntArray) -> dict[str, Any]:
-    """Coordinates to five digits of their range, and groups."""
-    span = max(float(np.ptp(plane, axis=0).max(initial=0)), 1e-300)
-    digits = int(np.clip(5 - np.floor(np.log10(span)), 0, 300))
-    return {
-        "x": np.round(plane[:, 0], digits).tolist(),
-        "y": np.round(plane[:, 1], digits).tolist(),
-        "groups": labels.tolist(),
-    }
+def _axes(points: FloatArray, labels: IntArray, names: list[str]) -> list[tuple[str, FloatArray]]:
+    """Axes to choose from: the coordinates, or components, directions that separate the groups, and telling columns."""
+    d = points.shape[1]
+    if d == 1:
+        return [(names[0], points[:, 0]), ("", np.zeros(points.shape[0]))]
+    if d == 2:
+        return [(names[0], points[:, 0]), (names[1], points[:, 1])]
+    centred = points - points.mean(axis=0)
+    _, values, components = np.linalg.svd(centred, full_matrices=False)
+    shares = values**2 / max(float((values**2).sum()), 1e-300)
+    kept = min(MOST_COMPONENTS, components.shape[0])
+    signs = np.sign(components[:kept][np.arange(kept), np.abs(components[:kept]).argmax(axis=1)])
+    found = [
+        (f"component {k + 1} ({shares[k]:.0%} of the variance)", centred @ components[k] * signs[k])
+        for k in range(kept)
+    ]
+    found += [(f"separates the groups, {k + 1}", axis) for k, axis in enumerate(_discriminant(centred, labels))]
+    inside = labels >= 0
+    strength = _separation(points[inside], labels[inside])
+    found += [(names[k], points[:, k]) for k in np.argsort(-strength, kind="stable")[:MOST_COLUMNS]]
+    return found
 
 
-def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
+def _separation(points: FloatArray, labels: IntArray) -> FloatArray:
+    """(d,) share of the variance of each column that lies between the groups."""
+    if labels.size == 0:
+        return np.zeros(points.shape[1])
+    _, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    means = np.stack([np.bincount(place, column) / counts for column in points.T], axis=1)
+    between = counts @ (means - points.mean(axis=0)) ** 2 / labels.size
+    return np.asarray(between / np.maximum(points.var(axis=0), 1e-300))
+
+
+def _discriminant(centred: FloatArray, labels: IntArray) -> list[FloatArray]:
+    """Up to two directions along which groups lie furthest apart for their width (linear discriminants)."""
+    inside = labels >= 0
+    groups, place, counts = np.unique(labels[inside], return_inverse=True, return_counts=True)
+    d = centred.shape[1]
+    if groups.size < 2 or d > MOST_DISCRIMINANT:
+        return []
+    points = centred[inside]
+    means = np.zeros((groups.size, d))
+    np.add.at(means, place, points)
+    means /= counts[:, None]
+    rest = points - means[place]
+    within = rest.T @ rest / points.shape[0]
+    between = (means * counts[:, None]).T @ means / points.shape[0]
+    ridge = 1e-6 * max(float(np.trace(within)) / d, 1e-300)
+    _, directions = eigh(between, within + ridge * np.eye(d))
+    number = min(2, groups.size - 1)
+    chosen = directions[:, ::-1][:, :number].T
+    return [centred @ (way * np.sign(way[np.abs(way).argmax()])) for way in chosen]
+
+
+def telling_features(stops: list[Stop], sample: Sample, X: FloatArray, names: list[str]) -> dict[str, Any] | None:
+    """For every group of every point, the columns whose mean inside lies furthest from that outside."""
+    if X.shape[1] < 2:
+        return None
+    elements = sample.elements[sample.even]
+    points = X[elements]
+    spread = np.maximum(points.std(axis=0), 1e-300)
+    total = points.sum(axis=0)
+    found = []
+    for stop in stops:
+        labels = stop.consensus.labels[elements]
+        groups: list[list[list[float | None]]] = []
+        for group in range(min(len(stop.consensus), MOST_DESCRIBED)):
+            own = labels == group
+            number = int(own.sum())
+            if number in (0, labels.size):
+                groups.append([])
+                continue
+            inside = points[own].sum(axis=0)
+            mean, rest = inside / number, (total - inside) / (labels.size - number)
+            apart = (mean - rest) / spread
+            top = np.argsort(-np.abs(apart), kind="stable")[:TELLING]
+            groups.append([[int(k), *(round_off(v[k], 4) for v in (apart, mean, rest))] for k in top])
+        found.append(groups)
+    used = sorted({int(row[0] or 0) for groups in found for rows in groups for row in rows})
+    return {"names": {str(k): names[k] for k in used}, "groups": found}
+
+
+def network_view(stops: list[Stop], consensus: Consensus, graph: Any) -> dict[str, Any]:
     """Nodes and edges, or one dot for each community of a large network."""
     small = consensus.labels.size <= MOST_NODES
     if small:
@@ -108,7 +198,10 @@ def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
         names, sizes = element_names(consensus, np.arange(consensus.labels.size)), np.full(consensus.labels.size, 4.5)
     else:
         drawing = group_graph(graph, consensus)
-        note = f"{consensus.labels.size:,} nodes are too many to draw: each dot is a community, its area the size."
+        note = (
+            f"{consensus.labels.size:,} nodes are too many to draw: each dot is a community of the answer, its area "
+            "the size, in the colour of the group that most of it has at the point of the slider."
+        )
         if drawing.labels.size < len(consensus):
             note += f" The {drawing.labels.size:,} largest of {len(consensus):,} are drawn."
         counts = np.bincount(consensus.labels + 1, minlength=len(consensus) + 1)
@@ -122,12 +215,21 @@ def network_view(consensus: Consensus, graph: Any) -> dict[str, Any]:
         "title": "The network",
         "note": note,
         "equal": True,
-        **_dots(drawing.positions, drawing.labels),
+        "dots": packed(np.arange(consensus.labels.size)) if small else None,
+        "groupsAt": None if small else [_most_of(consensus, stop, drawing.labels) for stop in stops],
+        "axes": [{"name": "", **packed_range(drawing.positions[:, k])} for k in (0, 1)],
         "names": names,
         "sizes": np.round(sizes, 1).tolist(),
         "edges": drawing.edges[kept].tolist(),
         "widths": np.round(drawing.widths[kept], 2).tolist(),
+        "features": None,
     }
+
+
+def _most_of(consensus: Consensus, stop: Stop, groups: IntArray) -> list[int]:
+    """For groups of the answer, the group of a stop that holds most of each."""
+    shared = flow(consensus.labels, stop.consensus.labels).tocsr()
+    return [int(shared[[group + 1]].toarray().argmax()) - 1 for group in groups]
 
 
 def _strongest(drawing: GraphDrawing, most: int) -> IntArray:
@@ -135,12 +237,15 @@ def _strongest(drawing: GraphDrawing, most: int) -> IntArray:
     return np.sort(np.argsort(-drawing.widths, kind="stable")[:most])
 
 
-def models_view(consensus: Consensus, X: FloatArray, models: FittedModels) -> dict[str, Any]:
+def models_view(
+    consensus: Consensus, sample: Sample, X: FloatArray, names: list[str], models: FittedModels
+) -> dict[str, Any]:
     """Points by model, the models as bands where the plane allows it, and the residuals."""
     params = np.asarray(models.params, np.float64)
     labels = consensus.labels if models.labels is None else np.asarray(models.labels)
-    view = points_view(consensus, X, labels)
+    view = points_view(consensus, sample, X, names)
     view["title"] = "The elements and the fitted models"
+    view["groupsAt"] = [labels[sample.elements[sample.even]].tolist()]
     view["residuals"] = _residuals(X, models, params)
     if X.shape[1] == 2:
         bands = model_bands(X, models.model, params[:MOST_BANDS], models.threshold)

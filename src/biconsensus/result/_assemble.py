@@ -14,10 +14,12 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, Evidence, FloatArray, comparable
+from biconsensus.quorum._path import QuorumPath
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._path import PathTrace
 
 UNSCALED_WEIGHTS = (2.0**-10, 2.0**30)
-"""Largest weights that are calculated with as they are: products of two stay far from the ends of a float."""
+"""Largest weights that are used without scaling: products of two stay far from the ends of a float."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Answer:
     """The grouping that was chosen, in plain words."""
     evidence: float | None = None
     alternatives: list[dict[str, Any]] = field(default_factory=list)
+    traced: QuorumPath | None = None
+    """The path that was searched, where the user may move on it."""
+    path_evidence: tuple[float, ...] = ()
+    """What the data says for each point of it."""
 
 
 def assemble(
@@ -48,6 +54,7 @@ def assemble(
     settings: dict[str, Any],
     power: int = 0,
     evidence: Evidence | None = None,
+    asked: dict[str, Any] | None = None,
 ) -> Consensus:
     """Consensus over the pool as it was given, in the scale of its weights, each group with its significance.
 
@@ -65,6 +72,8 @@ def assemble(
         Power of two that was taken out of the weights.
     evidence : Evidence, optional
         What gives the groups their significance, and a place to elements that no candidate of any group holds.
+    asked : dict, optional
+        The settings that were given, as a file can hold them.
 
     Returns
     -------
@@ -88,8 +97,17 @@ def assemble(
         settings={**settings, "chosen_by": answer.chosen_by},
         extraction=_account(answer),
         weights=np.ldexp(_used_weights(np.ldexp(weights, -power), problem), power),
+        asked=asked or {},
     )
-    return result if evidence is None else _with_evidence(result, evidence)
+    result = result if evidence is None else _with_evidence(result, evidence)
+    if answer.traced is None:
+        return result
+    path = answer.traced
+    on_path = np.ldexp(_used_weights(np.ldexp(weights, -power), path.weighted(path.points[0])), power)
+    return replace(
+        result,
+        trace=PathTrace(path, joined.inverse, power, on_path, settings["unassigned"], evidence, answer.path_evidence),
+    )
 
 
 def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:
@@ -99,8 +117,9 @@ def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:
         placed = evidence.place(labels)
         if not np.array_equal(placed, labels):
             result = replace(result, placed=placed)
-    significance = evidence.of_groups(result.labels) if len(result) else np.zeros(0)
-    return replace(result, evidence=significance, settings={**result.settings, "evidence": evidence.kind})
+    return replace(
+        result, evidence=result._significance_by(evidence), settings={**result.settings, "evidence": evidence.kind}
+    )
 
 
 def unit_power(weights: FloatArray, keep_smallest: bool = True) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,24 @@ from biconsensus.errors import InputError
 from biconsensus.matrix import _coverage as shares
 from biconsensus.pool._distinct import gather
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray
+from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
+    from biconsensus.explore._handle import Explorer
+    from biconsensus.growing import Convergence
+    from biconsensus.modes import Modes
+    from biconsensus.questions import Question
     from biconsensus.quorum._confidence import Confidence
+
+KEPT_ON_PATH = ("path", "silent", "rows_searched", "front")
+"""What the account of a search still says at another point of its path."""
+
+LONG = 1_000_000
+"""Characters up to which the text of an estimator is not shortened."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +46,14 @@ class Bicluster:
     candidates: IntArray
     """Indices into the candidates of the pool."""
     gain: float
+
+
+class Answered(NamedTuple):
+    """What a person said of two elements."""
+
+    i: int
+    j: int
+    together: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +87,21 @@ class Consensus:
     extraction: dict[str, Any] = field(default_factory=dict)
     """How the search went: sizes of the first discarded block, description lengths, places of the quorum path."""
     weights: FloatArray | None = None
-    """(n,) weights of the candidates in the search; those of the pool where None."""
+    """(n,) weights of the candidates in the search; None means the pool's weights."""
     evidence: FloatArray | None = None
     """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
+    asked: dict[str, Any] = field(default_factory=dict)
+    """The settings that were given, as a file can hold them; whoever goes on from this result searches with them."""
     placed: IntArray | None = None
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
+    trace: PathTrace | ConsensusPath | None = None
+    """The quorum path that it was chosen from, where one was searched; `path` has its groups."""
+    answers: tuple[Answered, ...] = ()
+    """What a person said of pairs of elements; see `answer`."""
+    unanswered: Consensus | None = None
+    """The consensus before any answer, where there are some."""
+    named: tuple[int, ...] | None = None
+    """Names of the groups, where they were found in a pool that grew; see `group_names`."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -104,8 +135,8 @@ class Consensus:
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
-            nearest = shares.largest_in_rows(shares.held_weight(self.pool.rows, self.behind))
-            labels[left] = nearest[self.pool.inverse[left]]
+            rows, which = np.unique(self.pool.inverse[left], return_inverse=True)
+            labels[left] = shares.largest_in_rows(shares.held_weight(self.pool.rows[rows], self.behind))[which]
         if self.placed is not None:
             labels = np.where(labels < 0, self.placed, labels)
         return labels
@@ -135,6 +166,43 @@ class Consensus:
         share[inside] = shares.values_at(self._share, self.pool.inverse[inside], self.labels[inside])
         return share
 
+    @cached_property
+    def path(self) -> ConsensusPath | None:
+        """The groupings along the quorum path, from fine to coarse; None where none was searched.
+
+        There is a path where the quorum was "auto" and groups do not overlap; `save` keeps it. Nothing is searched
+        again; where the path was searched on a sample of the rows, the first look gives all elements their groups.
+        """
+        return self.trace.finished if isinstance(self.trace, PathTrace) else self.trace
+
+    def at(self, quorum: float | None = None, *, n_groups: int | None = None) -> Consensus:
+        """The result at another point of its quorum path, without another search.
+
+        Parameters
+        ----------
+        quorum : float, optional
+            Quorum of the point.
+        n_groups : int, optional
+            Number of groups in place of the quorum; of several points with that number, the one of the best score.
+
+        Returns
+        -------
+        Consensus
+            The same pool and the same path, other groups.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> base = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
+        >>> len(bc.find_consensus(base).at(n_groups=4))
+        4
+        """
+        if self.path is None:
+            raise InputError(
+                "this result has no quorum path to move on: it has one where quorum='auto' without overlap."
+            )
+        return at_point(self, self.path, self.path.at(quorum, n_groups))
+
     @property
     def summary(self) -> str:
         """What was found and what was decided (quorum, sizes, candidates left out), in plain words.
@@ -162,9 +230,22 @@ class Consensus:
             return self.evidence
         from biconsensus.significance._agreement import AgreementEvidence
 
-        found = AgreementEvidence(self.pool).of_groups(self.labels)
-        # the last groups of an overlapping consensus may be the label of no element
-        return np.concatenate([found, np.zeros(len(self) - found.size)])
+        return self._significance_by(AgreementEvidence(self.pool))
+
+    def _significance_by(self, evidence: Evidence) -> FloatArray:
+        """(T,) significance of each group by one kind of evidence; an overlapping group with all its elements."""
+        if not self.settings.get("overlap"):
+            return evidence.of_groups(self.labels) if len(self) else np.zeros(0)
+        found = np.zeros(len(self))
+        by_group = csr_array(self.membership.T)
+        for k in range(len(self)):
+            labels = self.labels.copy()
+            labels[by_group.indices[by_group.indptr[k] : by_group.indptr[k + 1]]] = k
+            # a group may be the label of no element: those that are left, numbered without a gap
+            present, numbered = np.unique(labels, return_inverse=True)
+            none = int(present[0] < 0)
+            found[k] = evidence.of_groups(numbered - none)[np.searchsorted(present, k) - none]
+        return found
 
     def soft_membership(self) -> FloatArray:
         """(m, T) share of backing of every element in every group."""
@@ -220,9 +301,178 @@ class Consensus:
         >>> bc.find_consensus([[0] * 8 + [1] * 8] * 5).confidence().groups.round(2)
         array([0.94, 0.94])
         """
+        return self._confidence
+
+    @cached_property
+    def _confidence(self) -> Confidence:
+        """Worked out once: tables, pages and files all ask for it."""
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)
+
+    @property
+    def group_names(self) -> tuple[int, ...]:
+        """(T,) names that groups keep when the pool grows: at first their numbers; a new group gets a new name.
+
+        Labels count groups from 0 by their gains, and the order of gains may change with every source.
+        """
+        return tuple(range(len(self))) if self.named is None else self.named
+
+    def update(self, more: Any) -> Consensus:
+        """The consensus after more sources (runs, annotators) were added for the same elements.
+
+        Parameters
+        ----------
+        more : Pool, or anything that `Pool.from_labels` takes
+            The new sources.
+
+        Returns
+        -------
+        Consensus
+            What `find_consensus` with the same settings finds in the grown pool; answers of a person are kept, and
+            `group_names` says which groups are those that were there before.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.update([[0] * 4 + [1] * 4]).pool.shape
+        (8, 8)
+        """
+        from biconsensus.growing._growing import update
+
+        return update(self, more)
+
+    def extend(self, labels: Any, *, ids: Any = None, missing: int | None = None) -> Consensus:
+        """The consensus after more elements were labelled by the same sources.
+
+        Parameters
+        ----------
+        labels : (k, c) label table
+            One label of each source of the pool for each new element, in any form that `Pool.from_labels` takes.
+        ids : (k,) array, optional
+            Identifiers of the new elements, where the others have some.
+        missing : int, optional
+            Code that means "not seen" in integer tables.
+
+        Returns
+        -------
+        Consensus
+            What `find_consensus` with the same settings finds for all elements, new ones last. `predict` is quicker,
+            and leaves the groups as they are.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.extend([[0, 1], [0, 1], [0, 1]]).labels
+        array([0, 0, 0, 0, 1, 1, 1, 1, 0, 1])
+        """
+        from biconsensus.growing._growing import extend
+
+        return extend(self, labels, ids, missing)
+
+    @cached_property
+    def converged(self) -> Convergence:
+        """Whether more runs would change the answer: true where they would not, with the curve behind it.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> print(bc.find_consensus([[0] * 8 + [1] * 8] * 8).converged.summary)
+        With four times the 8 sources, an answer that agrees with this one with an ARI of 1.000 is to be expected: more
+        runs would change little.
+        """
+        from biconsensus.growing._convergence import convergence
+
+        return convergence(self)
+
+    def next_question(self, skip: Iterable[Sequence[int]] = ()) -> Question | None:
+        """The pair of elements whose answer by a person would settle most, with what is known about both.
+
+        Parameters
+        ----------
+        skip : iterable of pairs of int
+            Pairs that the person could not answer.
+
+        Returns
+        -------
+        Question or None
+            None where nothing is left that is worth asking.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> print(c.next_question())
+        Do 0 and 4 belong together? 60% of the sources say so; it is about 4 and 4 elements like them.
+        """
+        from biconsensus.questions._questions import next_question
+
+        return next_question(self, skip)
+
+    def answer(self, i: int, j: int, together: bool) -> Consensus:
+        """The consensus that follows when a person says whether two elements belong together.
+
+        Parameters
+        ----------
+        i, j : int
+            The elements, such as those of `next_question`.
+        together : bool
+            Whether they belong to one group.
+
+        Returns
+        -------
+        Consensus
+            Every answer holds in its labels, and others change where the answers speak for coarser or finer groups.
+            The order of answers does not matter.
+
+        Raises
+        ------
+        InputError
+            Where the answer contradicts others, also by way of them; the message names the pairs.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> c.answer(0, 4, together=False).answer(8, 12, together=False).labels
+        array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 3, 3, 3, 3])
+        """
+        from biconsensus.questions._questions import answer
+
+        return answer(self, i, j, together)
+
+    def withdraw(self, i: int, j: int) -> Consensus:
+        """The consensus without what was said of two elements.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 3)
+        >>> c.answer(0, 4, together=True).withdraw(0, 4) is c
+        True
+        """
+        from biconsensus.questions._questions import withdraw
+
+        return withdraw(self, i, j)
+
+    def modes(self) -> Modes:
+        """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> base = [[0] * 20 + [1] * 20] * 3 + [[0, 1] * 20] * 3
+        >>> bc.find_consensus(base).modes().source_modes
+        array([0, 0, 0, 1, 1, 1])
+        """
+        from biconsensus.find import Search
+        from biconsensus.modes._modes import find_modes
+
+        return find_modes(self.pool, Search.of_record(self.asked))
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.
@@ -247,6 +497,21 @@ class Consensus:
 
         return frame_of(self)
 
+    def to_arrow(self) -> pa.Table:
+        """Table of the elements for Arrow, Polars and DuckDB: id, label and backing (needs pyarrow).
+
+        Label and backing are handed over without a copy. ``polars.from_arrow`` and DuckDB make none either.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2).to_arrow().column_names
+        ['label', 'backing']
+        """
+        from biconsensus.result._notebook import arrow_of
+
+        return arrow_of(self)
+
     def save(self, path: str | Path) -> None:
         """Write everything to one file (JSON and arrays, no code)."""
         from biconsensus.result._storage import save
@@ -266,6 +531,30 @@ class Consensus:
 
         write_report(self, path, **options)
 
+    def explore(self, **options: Any) -> Explorer:
+        """Open the explorer: the report with the engine behind it, on this machine only.
+
+        Parameters
+        ----------
+        **options
+            As in `biconsensus.explore.explore`: points `X`, `graph` and `truth` for the report, `session`, `browser`.
+
+        Returns
+        -------
+        Explorer
+            With the link in `url`; `close` stops it. A notebook shows the page inside.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> with bc.find_consensus([[0, 1] * 8] * 4).explore(browser=False) as explorer:
+        ...     explorer.url.startswith("http://127.0.0.1:")
+        True
+        """
+        from biconsensus.explore import explore
+
+        return explore(self, **options)
+
     def __repr__(self) -> str:
         """One line: how many groups, of how many elements."""
         m, n = self.pool.shape
@@ -277,3 +566,43 @@ class Consensus:
         from biconsensus.result._notebook import table_of
 
         return table_of(self)
+
+
+def at_point(consensus: Consensus, path: ConsensusPath, point: PathGroups) -> Consensus:
+    """A consensus with the groups of a point of its path."""
+    n_groups = len(point)
+    inside = np.flatnonzero(point.rows >= 0)
+    members = csr_array(
+        (np.ones(inside.size, bool), (inside, point.rows[inside])), shape=(consensus.members.shape[0], n_groups)
+    )
+    behind = np.argsort(point.columns, kind="stable")
+    bounds = np.searchsorted(point.columns[behind], np.arange(n_groups + 1))
+    settings = {**consensus.settings, "quorum": point.quorum, "chosen_by": "path", "method": "joint"}
+    if point.significance is None:
+        settings.pop("evidence", None)
+    return replace(
+        consensus,
+        members=members,
+        candidates=tuple(behind[start:stop].astype(np.int64) for start, stop in pairwise(bounds)),
+        gains=point.gains,
+        objective=point.objective,
+        settings=settings,
+        extraction={name: value for name, value in consensus.extraction.items() if name in KEPT_ON_PATH},
+        weights=path.weights,
+        evidence=point.significance,
+        placed=None if point.placed is None else point.placed.astype(np.int64),
+        trace=path,
+    )
+
+
+def made_by(consensus: Consensus, estimator: Any, call: str, command: str | None = None) -> Consensus:
+    """The same result with the call of an estimator, and the command and its seed, that make it again."""
+    text, seed = estimator.__repr__(N_CHAR_MAX=LONG), estimator.random_state
+    front = {"call": f"{text}.{call}.consensus_", "command": command, "seed": seed if isinstance(seed, int) else None}
+    return replace(consensus, extraction={**consensus.extraction, "front": front})
+
+
+def of_elements(consensus: Consensus, elements: IntArray, pool: Pool) -> Consensus:
+    """The same groups for some of the elements, whose pool is given."""
+    placed = None if consensus.placed is None else consensus.placed[elements]
+    return replace(consensus, pool=pool, row_of=consensus.row_of[elements], placed=placed, trace=None)

@@ -11,6 +11,7 @@ from biconsensus.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
     from biconsensus.result._consensus import Consensus
 
@@ -19,7 +20,9 @@ MOST_ROWS = 50
 
 
 DECIDED_BY = {
+    "answers": "answers of a person decided how many",
     "given": "the quorum was given",
+    "path": "this point of the quorum path was asked for",
     "n_groups": "that many were asked for",
     "pool": "the agreement of the sources alone decided how many",
     "points": "the valleys of density between the points decided how many",
@@ -63,6 +66,16 @@ def frame_of(consensus: Consensus) -> pd.DataFrame:
         raise MissingDependencyError.of("pandas", "tables") from error
     index = None if consensus.pool.ids is None else pd.Index(consensus.pool.ids, name="id")
     return pd.DataFrame({"label": consensus.labels, "backing": consensus.backing}, index=index)
+
+
+def arrow_of(consensus: Consensus) -> pa.Table:
+    """Label and backing of the elements, with their ids where there are any."""
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingDependencyError.of("pyarrow", "tables") from error
+    columns = {"label": pa.array(consensus.labels), "backing": pa.array(consensus.backing)}
+    return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
 
 
 def table_of(consensus: Consensus) -> str:

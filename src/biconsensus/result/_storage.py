@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -21,16 +22,23 @@ from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._arrays import check_archive
 from biconsensus.pool.io._writing import atomic_path
-from biconsensus.result._consensus import Consensus
+from biconsensus.result._consensus import Answered, Consensus
+from biconsensus.result._path import ConsensusPath, PathGroups
+from biconsensus.result._regrouped import regrouped
 
 FORMAT = "biconsensus"
 VERSION = 1
 """Version of saved files; others are refused."""
 
 
-def save(result: Consensus, path: Path) -> None:
-    """Write a result atomically: the old file or the new one, nothing partial."""
+MORE = "more."
+"""How the names of arrays begin that were saved beside a result."""
+
+
+def save(result: Consensus, path: Path, more: Mapping[str, NDArray[Any]] | None = None) -> None:
+    """Write a result atomically, with arrays beside it: the old file or the new one, nothing partial."""
     arrays, meta = _pack(result)
+    arrays |= {f"{MORE}{name}": array for name, array in (more or {}).items()}
     with atomic_path(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("meta.json", json.dumps(meta))
         for name, array in arrays.items():
@@ -59,6 +67,10 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays["evidence"] = result.evidence
     if result.placed is not None:
         arrays["placed"] = result.placed
+    if result.unanswered is not None:
+        arrays["unanswered"] = result.unanswered.labels
+    if result.path is not None:
+        arrays |= _pack_path(result.path)
     if pool.unseen is not None and pool.view_of is not None:
         arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
     meta = {
@@ -67,6 +79,10 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "objective": result.objective,
         "settings": result.settings,
         "extraction": result.extraction,
+        "asked": result.asked,
+        "answers": [list(answer) for answer in result.answers],
+        "named": result.named,
+        "chosen_before": None if result.unanswered is None else result.unanswered.settings.get("chosen_by"),
         "names": pool.names,
         "left_out": pool.left_out,
         "sources": [[s.name, _plain(s.params), _plain(s.seed)] for s in pool.sources],
@@ -94,7 +110,7 @@ ID_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
 
 
 def _packed_id(value: Any) -> Any:
-    """An id as JSON; one that could not come back as it is is refused."""
+    """An id as JSON; an id that could not be read back unchanged is refused."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) in (type(None), bool, int, float, str):
@@ -134,6 +150,73 @@ def _unpacked_ids(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDAr
     return np.array(meta["ids"], dtype=str if meta.get("ids_type") == "text" else None)
 
 
+PATH_NUMBERS = ("quorum", "score", "evidence", "objective")
+"""Numbers of each point of a path, in the order of the columns of the saved table."""
+
+
+def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
+    """Arrays of a path: one row a point, and the values of all groups one after the other."""
+    points = path.points
+    gains = np.concatenate([np.zeros(0), *(point.gains for point in points)])
+    told = [np.full(len(point), np.nan) if point.significance is None else point.significance for point in points]
+    placed = [np.full(0, -1) if point.placed is None else point.placed for point in points]
+    size = max((own.size for own in placed), default=0)
+    return {
+        "path.placed": np.stack([own if own.size else np.full(size, -2) for own in placed]).astype(np.int32),
+        "path.numbers": np.array([[getattr(point, name) for name in PATH_NUMBERS] for point in points]),
+        "path.counts": np.array([len(point) for point in points], np.int64),
+        "path.rows": np.stack([point.rows for point in points]),
+        "path.columns": np.stack([point.columns for point in points]),
+        "path.groups": np.column_stack([gains, np.concatenate([np.zeros(0), *told])]),
+        "path.weights": path.weights,
+    }
+
+
+def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int) -> ConsensusPath | None:
+    """A path of its arrays, checked; None in files without one."""
+    if "path.numbers" not in arrays:
+        return None
+    counts, groups, numbers = arrays["path.counts"], arrays["path.groups"], arrays["path.numbers"]
+    n_points, n_groups = numbers.shape[0], int(counts.sum())
+    _check_indices("path.counts", counts, n_points, n_rows + 1)
+    _check_numbers("path.numbers", numbers, (n_points, len(PATH_NUMBERS)))
+    _check_numbers("path.groups", groups, (n_groups, 2))
+    _check_numbers("path.weights", arrays["path.weights"], (n_candidates,))
+    for name, size in (("path.rows", n_rows), ("path.columns", n_candidates)):
+        if arrays[name].shape != (n_points, size):
+            raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, size)}.")
+        for k, values in enumerate(arrays[name]):
+            _check_indices(name, values + 1, size, int(counts[k]) + 1)
+    placed = arrays["path.placed"]
+    if placed.ndim != 2 or placed.shape[0] != n_points or placed.shape[1] not in (0, arrays["inverse"].size):
+        raise FileFormatError(f"saved path.placed has shape {placed.shape}, which fits neither points nor elements.")
+    for k, values in enumerate(placed):
+        _check_indices("path.placed", values + 2, values.size, int(counts[k]) + 2)
+    own = np.split(groups, np.cumsum(counts)[:-1]) if n_points else []
+    points = [
+        PathGroups(
+            quorum=float(numbers[k, 0]),
+            score=float(numbers[k, 1]),
+            evidence=float(numbers[k, 2]),
+            objective=float(numbers[k, 3]),
+            rows=arrays["path.rows"][k].astype(np.int32),
+            columns=arrays["path.columns"][k].astype(np.int32),
+            gains=own[k][:, 0],
+            significance=None if np.isnan(own[k][:, 1]).any() else own[k][:, 1],
+            # -2 stands for "nothing was placed"
+            placed=placed[k].astype(np.int32) if (placed[k] > -2).any() else None,
+        )
+        for k in range(n_points)
+    ]
+    return ConsensusPath(tuple(points), arrays["path.weights"])
+
+
+def _check_numbers(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Real numbers in a given shape; NaN stands for what nobody was asked."""
+    if values.shape != shape or values.dtype.kind != "f":
+        raise FileFormatError(f"saved {name} has shape {values.shape} and type {values.dtype}; expected {shape}.")
+
+
 def _plain(value: Any) -> Any:
     """Value that JSON can hold; what it cannot is kept as text."""
     if isinstance(value, dict):
@@ -157,6 +240,11 @@ def _pack_sparse(name: str, matrix: csr_array) -> dict[str, NDArray[Any]]:
 
 def load(path: Path) -> Consensus:
     """Read a result; refuses anything that `save` did not write."""
+    return load_more(path)[0]
+
+
+def load_more(path: Path) -> tuple[Consensus, dict[str, NDArray[Any]]]:
+    """Read a result and the arrays that were saved beside it."""
     try:
         with zipfile.ZipFile(path) as archive:
             _check_archive(archive, path)
@@ -164,7 +252,7 @@ def load(path: Path) -> Consensus:
             _check_meta(meta, path)
             names = [name for name in archive.namelist() if name.endswith(".npy")]
             arrays = {name[:-4]: np.load(io.BytesIO(archive.read(name)), allow_pickle=False) for name in names}
-        return _unpack(arrays, meta)
+        return _unpack(arrays, meta), {name[len(MORE) :]: arrays[name] for name in arrays if name.startswith(MORE)}
     except (FileFormatError, OSError):
         raise
     except Exception as error:
@@ -206,7 +294,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
     )
     _check_sizes(pool, members, arrays)
     counts = arrays["candidate_counts"]
-    return Consensus(
+    found = Consensus(
         pool=pool,
         row_of=arrays["row_of"],
         members=members,
@@ -215,10 +303,20 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         objective=float(meta["objective"]),
         settings=dict(meta["settings"]),
         extraction=dict(meta["extraction"]),
+        asked=dict(meta.get("asked", {})),
         weights=arrays.get("used_weights"),
         evidence=arrays.get("evidence"),
         placed=arrays.get("placed"),
+        trace=_unpack_path(arrays, members.shape[0], pool.shape[1]),
+        named=None if meta.get("named") is None else tuple(int(name) for name in meta["named"]),
+        answers=tuple(Answered(int(i), int(j), bool(together)) for i, j, together in meta.get("answers", ())),
     )
+    if not found.answers:
+        return found
+    before = arrays["unanswered"]
+    _check_indices("unanswered", before + 1, pool.shape[0], pool.shape[0] + 1)
+    kept = replace(found, answers=())
+    return replace(found, unanswered=regrouped(kept, before.astype(np.int64), str(meta["chosen_before"])))
 
 
 def _unpack_sparse(name: str, arrays: dict[str, NDArray[Any]]) -> csr_array:

@@ -214,7 +214,7 @@ class AgreementEvidence:
 
 
 def _parts(number: int, width: int) -> Iterator[slice]:
-    """Slices of so many columns that arrays of that width stay within the bound."""
+    """Slices of columns, narrow enough that arrays of that width stay within the bound."""
     step = max(1, CELLS // max(width, 1))
     return (slice(start, min(start + step, number)) for start in range(0, number, step))
 

@@ -15,7 +15,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 _BLOCK = 1 << 21
 """Residuals held at a time: 16 MB."""
 _NEIGHBOURS, _SHARE = 10, 0.1
-"""The density around an element is that of this share of all elements, its neighbours, and of so many at least."""
+"""The density around an element is measured on its neighbours: this share of all elements, at least this number."""
 _SMOOTHING = 2.0
 """Smallest width, in thresholds, over which the density is smoothed: what is narrower than that is a structure."""
 

@@ -295,7 +295,7 @@ class NfaTest:
         return self.log_n_tests + log_excess_tail(n_trials, held, n_background, np.rint(probability * n_background))
 
     def held(self, hits: BoolArray, samples: IntArray | None) -> FloatArray:
-        """(k,) elements, or their weight, within the threshold, less those of the sample."""
+        """(k,) elements, or their weight, within the threshold, without the elements of the sample."""
         weights = np.ones(len(hits)) if self.weights is None else self.weights
         total = np.asarray(count_hits(hits) if self.weights is None else weights @ hits, np.float64)
         if not self.left_out:

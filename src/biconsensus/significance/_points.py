@@ -54,7 +54,7 @@ LANDMARKS_ON_DIRECTION = 2500
 LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
 """Columns, and the depth in standard errors that a valley on a direction must have to gain (the same script)."""
 LEVEL_POINTS = 400
-"""From so many points on that level grows as their root, as false valleys do: other groups take a fixed share of what
+"""From this many points on that level grows as their root, as false valleys do: other groups take a fixed share of what
 lies between two parts of one cloud (benchmarks/tuning/points.py)."""
 NULL_ON_DIRECTION = 0.8, 0.9
 """Mean and standard deviation of that depth between two halves of one cloud, in any dimension (the same script)."""

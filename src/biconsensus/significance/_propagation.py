@@ -27,7 +27,7 @@ MAX_GROUPS = 48
 MAX_CELLS = 4_000_000
 """Messages times groups up to which it is tried (about a quarter of a second for one sweep)."""
 MAX_SWEEPS = 40
-"""Sweeps after which messages that have not settled are taken as they are."""
+"""Sweeps after which messages that have not settled are used unsettled."""
 SETTLED = 1e-3
 """Mean change of a message at which it ends."""
 UNSETTLED = 0.6
@@ -129,7 +129,7 @@ class _Spectrum:
         self.n_detectable = min(int((values < 0).sum()), self.most_groups)
 
     def _lowest(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """So many lowest eigenvalues and their vectors; those that were found where it does not converge."""
+        """The lowest eigenvalues, as many as asked, and their vectors; only the converged ones if some are not."""
         size = self._hessian.shape[0]
         start = np.random.default_rng(0).standard_normal(size)
         try:
@@ -171,7 +171,7 @@ def run(
     learn_shares : bool
         Whether groups have shares of their own, or all the same.
     """
-    # nodes in random order: those of one batch are spread over the network
+    # nodes in random order, so that the nodes of one batch are spread over the network
     nodes = np.random.default_rng(0).permutation(np.flatnonzero(links.linked))
     shuffled = Links(csr_array(links.adjacency[nodes][:, nodes]))
     degree, total, reverse, n = shuffled.degree, shuffled.total, shuffled.reverse, nodes.size
@@ -247,7 +247,7 @@ def _normal(logs: FloatArray) -> FloatArray:
 
 
 def _first_rates(links: Links, n_groups: int, start: IntArray) -> tuple[float, float]:
-    """Rates at the limit of detectability, ``w_in / w_out = q / (sqrt(c) - 1) + 1``, or those of the start if clearer.
+    """Rates at the limit of detectability, ``w_in / w_out = q / (sqrt(c) - 1) + 1``, or the start's if clearer.
 
     Zhang and Moore (2014); c is the mean excess degree. A start underestimates its rates where groups are weak.
     """

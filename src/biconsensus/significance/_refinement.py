@@ -18,7 +18,7 @@ MAX_SWEEPS = 10
 N_BATCHES = 20
 """Parts of a sweep; the nodes of one part move at once, so that whole arrays are worked on."""
 MERGED_AT_ONCE = 8
-"""One group in so many merges before all pairs are looked at again."""
+"""One group in this number merges before all pairs are compared again."""
 
 
 def best_refined(links: Links, groupings: Sequence[IntArray], rng: np.random.Generator) -> list[IntArray]:
@@ -59,7 +59,7 @@ def refine(links: Links, labels: IntArray, rng: np.random.Generator) -> tuple[In
 
 
 def move_nodes(links: Links, labels: IntArray, rng: np.random.Generator) -> IntArray:
-    """Every node goes to the group among those of its neighbours that makes the network shortest to describe."""
+    """Every node goes to the group, among its neighbours' groups, that makes the network shortest to describe."""
     labels = compact(labels)
     nodes = np.flatnonzero(links.linked)
     for _ in range(MAX_SWEEPS):

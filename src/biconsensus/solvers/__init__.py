@@ -29,7 +29,7 @@ SOLVERS = {
 
 
 def solver_names() -> list[str]:
-    """Names of all solvers, those of other packages (entry points ``biconsensus.solvers``) included."""
+    """Names of all solvers, including solvers of other packages (entry points ``biconsensus.solvers``)."""
     return sorted({*SOLVERS, *(point.name for point in entry_points(group="biconsensus.solvers"))})
 
 

@@ -141,7 +141,7 @@ class QuantileSolver:
         return (x, z, gain) if gain > 0 else None
 
     def _column_step(self, x: FloatArray, columns: BoolArray) -> FloatArray:
-        """Best value of each live column given those of the rows."""
+        """Best value of each live column given the values of the rows."""
         weights = self._problem.counts * x
         totals = np.full(columns.size, weights.sum())
         if self._problem.unseen is not None and self._problem.view is not None:
@@ -149,7 +149,7 @@ class QuantileSolver:
         return np.where(columns, quantiles(self._entries, x, weights, totals, self._quorum), 0.0)
 
     def _row_step(self, z: FloatArray, rows: BoolArray) -> FloatArray:
-        """Best value of each live row given those of the columns."""
+        """Best value of each live row given the values of the columns."""
         weights = self._problem.weights * z
         totals = np.full(rows.size, weights.sum())
         if self._problem.unseen is not None and self._problem.view is not None:

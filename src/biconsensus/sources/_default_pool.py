@@ -78,7 +78,7 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
 
 
 def share_a_unit(X: FloatArray) -> bool:
-    """Whether the ranges of the features are alike enough to be compared as they are."""
+    """Whether the ranges of the features are alike enough to be compared without scaling."""
     ranges = np.ptp(X, axis=0)
     ranges = ranges[ranges > 0]
     if ranges.size == 0:

@@ -33,7 +33,7 @@ def line_segments(
     Parameters
     ----------
     image : (h, w), (h, w, 3) or (h, w, 4) array
-        Grey, RGB or RGBA (the last channel is ignored). Bytes are taken as they are; floats within [0, 1] and booleans
+        Grey, RGB or RGBA (the last channel is ignored). Bytes are used unchanged; floats within [0, 1] and booleans
         are stretched to bytes from there, every other number type from its least to its greatest value.
     max_log_nfa : float
         Segments with a larger log10 NFA are left out.

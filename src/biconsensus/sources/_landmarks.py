@@ -337,7 +337,7 @@ _KNOWN: OrderedDict[tuple[str, int, bool], Landmarks] = OrderedDict()
 
 
 def landmarks_of(data: FloatArray, most: int, standardised: bool) -> Landmarks:
-    """Landmarks of the data; those of the last few data sets are kept, because many sources ask for the same."""
+    """Landmarks of the data; kept for the last few data sets, because many sources ask for the same ones."""
     array = np.ascontiguousarray(data)
     most = min(most, len(array))
     key = hashlib.blake2b(array.tobytes()).hexdigest() + str(array.shape), most, standardised

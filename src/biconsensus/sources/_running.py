@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,12 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from biconsensus._checks import check_jobs, check_seed
+from biconsensus._progress import Progress, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.sources._checkpoint import Checkpoint
 from biconsensus.sources._workers import LostRun, run_in_processes
+
+logger = logging.getLogger("biconsensus")
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,9 @@ class Runs:
         Seconds that one base run may take; one that takes longer is stopped, recorded and skipped.
     checkpoint : path, optional
         Folder where finished base runs are kept, and taken from.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+    progress : bool or callable, optional
+        Whether to show a progress bar, by default on a terminal; or a function that is told what is done, how much
+        there is, and the name of the step.
 
     Examples
     --------
@@ -109,7 +112,7 @@ class Runs:
 
     time_limit: float | None = None
     checkpoint: str | Path | None = None
-    progress: bool | None = None
+    progress: bool | Progress | None = None
 
 
 def run_sources(
@@ -119,7 +122,7 @@ def run_sources(
     n_jobs: int | None = None,
     time_limit: float | None = None,
     checkpoint: str | Path | None = None,
-    progress: bool | None = None,
+    progress: bool | Progress | None = None,
     *,
     n_elements: int | None = None,
     min_results: int = 1,
@@ -134,7 +137,7 @@ def run_sources(
     sources : sequence of NamedSource
         What to run.
     data : object
-        Handed to each source as it is; large arrays reach other processes as a shared, read-only memory map.
+        Handed to each source unchanged; large arrays reach other processes as a shared, read-only memory map.
     seeds : sequence of int
         One for each source, drawn beforehand (`child_seeds`).
     n_jobs : int or None, default=None
@@ -143,8 +146,8 @@ def run_sources(
         Seconds that one run may take; runs are then in processes of their own, which can be stopped.
     checkpoint : path or None, default=None
         Folder for finished results; a later call on the same data takes them from there.
-    progress : bool or None, default=None
-        Show a progress bar; None shows it only on a terminal.
+    progress : bool, callable or None, default=None
+        Show a progress bar; None shows it only on a terminal; a function is told what is done and how much there is.
     n_elements : int or None, default=None
         How many labels a result must have; None takes any.
     min_results : int, default=1
@@ -180,13 +183,15 @@ def run_sources(
         if found is not None:
             results[i] = SourceResult(*key, labels=found)
     todo = [i for i in range(len(sources)) if i not in results]
-    with _progress_bar(len(sources), len(results), progress) as advance:
+    with shown(progress) as tell:
+        tell(len(results), len(sources), "base results")
         for i, outcome in _run_all([(i, sources[i].run, seeds[i]) for i in todo], data, n_jobs, time_limit):
             results[i] = _as_result(keys[i], outcome, n_elements)
+            logger.info("base result %s: %.2f s%s", keys[i][0], outcome[1], "" if results[i].ok else ", failed")
             labels = results[i].labels
             if store is not None and labels is not None:
                 store.write(*keys[i], labels)
-            advance()
+            tell(len(results), len(sources), "base results")
     ordered = [results[i] for i in range(len(sources))]
     _report_failures(ordered, min_results)
     return ordered
@@ -257,17 +262,3 @@ def _report_failures(results: Sequence[SourceResult], min_results: int) -> None:
         raise SourceError(f"{left} of {len(results)} base runs gave a result, at least {min_results} must. {listed}")
     if failed:
         warnings.warn(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning, stacklevel=3)
-
-
-@contextmanager
-def _progress_bar(total: int, done: int, show: bool | None) -> Iterator[Callable[[], None]]:
-    """Give a function that moves the bar on by one; without a terminal it does nothing."""
-    if not (sys.stderr.isatty() if show is None else show):
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=sys.stderr.isatty()) as bar:
-        task = bar.add_task("base results", total=total, completed=done)
-        yield lambda: bar.advance(task)

@@ -10,7 +10,7 @@ from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray
 
 SAFE_POWER = 100
-"""Powers of two up to which data stays as it is: even the fourth powers of distances stay far from overflow."""
+"""Powers of two up to which data is not scaled: even the fourth powers of distances stay far from overflow."""
 FAR = 2.0**20
 """Offset over spread from which on data is centred: squares then lose 40 of their 53 bits to the offset."""
 
@@ -53,7 +53,7 @@ class Scaling:
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether data stays as it is."""
+        """Whether data is left unscaled."""
         return self.centre is None and self.power == 0
 
     def apply(self, X: FloatArray) -> FloatArray:

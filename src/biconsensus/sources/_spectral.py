@@ -42,7 +42,7 @@ def spectral_labels(
     n_init : int, default=20
         Starts of k-means.
     counts : (m,) array of int or None
-        How many identical elements each row stands for; the labels are those of the expanded affinity.
+        How many identical elements each row stands for; labels are the same as for the expanded affinity.
 
     Returns
     -------

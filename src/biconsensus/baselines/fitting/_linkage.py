@@ -39,7 +39,7 @@ def j_linkage(
     X, model, threshold, random_state, sigma
         As in `ransac`.
     n_models : int or None
-        Keep that many of the largest clusters; None keeps those of at least `min_elements`.
+        Keep that many of the largest clusters; None keeps clusters of at least `min_elements`.
     n_samples : int
         Minimal samples drawn.
     min_elements : int or None

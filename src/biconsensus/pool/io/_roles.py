@@ -47,7 +47,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Raw:
-    """Columns as they are in a file, and the lines of its rows where it is text."""
+    """Columns as stored in a file, and the line of each row where it is text."""
 
     name: str
     columns: dict[str, NDArray[Any]]
@@ -66,6 +66,11 @@ class Roles:
     truth: str | None = None
     left_out: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def by_column(self, raw: Raw) -> dict[str, str]:
+        """What each column of the file was taken as: used, id, truth or left out."""
+        known = dict.fromkeys(self.used, "used") | {self.ids: "id", self.truth: "truth"}
+        return {name: known.get(name, "left out") for name in raw.columns}
 
 
 def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | None]:

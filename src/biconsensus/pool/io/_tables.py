@@ -6,7 +6,7 @@ import sys
 import warnings
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,6 +46,8 @@ class LabelTable:
     """One line: what was taken as what."""
     notes: tuple[str, ...] = ()
     """What deserves a look among the decisions."""
+    roles: dict[str, str] = field(default_factory=dict)
+    """What each column of the file was taken as: used, id, truth or left out."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,8 @@ class PointTable:
     """One line: what was taken as what."""
     notes: tuple[str, ...] = ()
     """What deserves a look among the decisions."""
+    roles: dict[str, str] = field(default_factory=dict)
+    """What each column of the file was taken as: used, id, truth or left out."""
 
 
 Table = TypeVar("Table", LabelTable, PointTable)
@@ -130,11 +134,12 @@ def label_table(path: str | Path, reading: Reading) -> LabelTable:
     found = {name: _labels(raw, name) for name in roles.used}
     ids = None if roles.ids is None else raw.columns[roles.ids]
     true = None if roles.truth is None else _labels(raw, roles.truth)
-    return LabelTable(found, ids, true, decided(raw, roles, LABELS), (*raw.notes, *roles.notes))
+    notes = (*raw.notes, *roles.notes)
+    return LabelTable(found, ids, true, decided(raw, roles, LABELS), notes, roles.by_column(raw))
 
 
 def _labels(raw: Raw, name: str) -> NDArray[Any]:
-    """One column of labels, of text or as it is."""
+    """One column of labels, as text or unchanged."""
     values = raw.columns[name]
     return values if raw.lines is None else parse_labels(values.tolist())
 
@@ -191,7 +196,19 @@ def point_table(path: str | Path, reading: Reading, kind: str = FEATURES) -> Poi
     ids = None if roles.ids is None else raw.columns[roles.ids]
     true = None if roles.truth is None else _labels(raw, roles.truth)
     said = decided(raw, roles, kind)
-    return PointTable(np.stack(X, axis=1), roles.used, ids, true, said, (*raw.notes, *roles.notes))
+    notes = (*raw.notes, *roles.notes)
+    return PointTable(np.stack(X, axis=1), roles.used, ids, true, said, notes, roles.by_column(raw))
+
+
+def true_groups(values: Any) -> Any:
+    """Numbers of the true groups; a cell without truth is a class of its own."""
+    if values is None:
+        return None
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.ma.filled(values.astype(object), None)
+    if values.dtype == object:
+        values = np.array([str(value) for value in values])
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _warned(table: Table) -> Table:

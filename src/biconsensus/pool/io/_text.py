@@ -51,7 +51,7 @@ def sniff(text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Lines with their ends, which are those of files only: other breaks that Unicode knows belong to the cell."""
+    """Lines with their ends: only the line ends of files count, other breaks that Unicode knows belong to the cell."""
     return iter(io.StringIO(text, newline=""))
 
 

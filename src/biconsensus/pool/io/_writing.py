@@ -82,7 +82,7 @@ def check_target(path: str | Path) -> Path:
     Returns
     -------
     Path
-        The path with every link followed; that of a device or pipe as it is.
+        The path with every link followed; the path of a device or pipe is not changed.
 
     Raises
     ------

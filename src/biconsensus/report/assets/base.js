@@ -2,15 +2,21 @@
 // Text goes into the page only through textContent and attributes, never as HTML.
 const data = JSON.parse(document.getElementById("data").textContent);
 const COLORS = data.colors, GREY = data.outlier;
-const state = { group: null, redraw: [] };
-const at = (id) => document.getElementById(id);
-const color = (group) => (group < 0 ? GREY : COLORS[group % COLORS.length]);
-const groupName = (group) => (group < 0 ? "no group" : "group " + group);
-const number = (value, digits) => value === null || value === undefined ? "–"
-  : Number(value).toLocaleString("en", digits === undefined ? { maximumFractionDigits: 3 } : { minimumFractionDigits: digits, maximumFractionDigits: digits });
+const state = { group: null, point: data.path.start, redraw: [] };
 
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag);
+const at = (id) => document.getElementById(id);
+const groupName = (group) => (group < 0 ? "no group" : "group " + group);
+const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+const plural = (count, noun) => number(count) + " " + noun + (count === 1 ? "" : "s");
+
+function number(value, digits) {
+  if (value === null || value === undefined) return "–";
+  const format = digits === undefined ? { maximumFractionDigits: 3 } : { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return Number(value).toLocaleString("en", format);
+}
+
+function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === "text") node.textContent = value;
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -19,43 +25,59 @@ function make(tag, attributes, ...children) {
   node.append(...children);
   return node;
 }
+const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const draw = (tag, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-function draw(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") node.textContent = value;
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else node.setAttribute(name, value);
-  }
-  node.append(...children);
-  return node;
+// Whole numbers that Python wrote as bytes in base 64.
+function unpack(packed) {
+  const raw = atob(packed.text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  if (packed.bytes === 1) return bytes;
+  const view = new DataView(bytes.buffer), size = raw.length / packed.bytes;
+  const out = packed.bytes === 2 ? new Uint16Array(size) : new Uint32Array(size);
+  for (let i = 0; i < size; i++) out[i] = packed.bytes === 2 ? view.getUint16(2 * i, true) : view.getUint32(4 * i, true);
+  return out;
+}
+const unpackGroups = (packed) => Int32Array.from(unpack(packed), (value) => value - 1);
+const unpackShares = (packed) => Float32Array.from(unpack(packed), (value) => value / 250);
+const unpackRange = (packed) => Float64Array.from(unpack(packed), (value) => packed.low + (packed.high - packed.low) * value / 65535);
+function lists(counts, values) {
+  const out = [], sizes = unpack(counts), all = unpack(values);
+  for (let i = 0, start = 0; i < sizes.length; start += sizes[i], i++) out.push(all.subarray(start, start + sizes[i]));
+  return out;
 }
 
-// The same shapes as the dots of the pictures: they change when the colours start again.
-function shapePath(context, group, x, y, r) {
-  const shape = group < 0 ? 0 : Math.floor(group / COLORS.length) % 4;
-  context.beginPath();
-  if (shape === 0) context.arc(x, y, r, 0, 7);
-  else if (shape === 1) context.rect(x - r, y - r, 2 * r, 2 * r);
-  else if (shape === 2) { context.moveTo(x, y - 1.3 * r); context.lineTo(x + 1.2 * r, y + r); context.lineTo(x - 1.2 * r, y + r); context.closePath(); }
-  else { context.moveTo(x, y - 1.4 * r); context.lineTo(x + 1.4 * r, y); context.lineTo(x, y + 1.4 * r); context.lineTo(x - 1.4 * r, y); context.closePath(); }
+// What is on screen is drawn at once, the rest right after, piece by piece, so that moving the slider stays smooth.
+let pending = [];
+function shows(render, node) { state.redraw.push({ render, node }); render(); }
+function onScreen(node) {
+  const box = node.getBoundingClientRect();
+  return box.bottom > -50 && box.top < innerHeight + 50;
 }
-
-function swatch(group) {
-  const canvas = make("canvas", { class: "swatch", width: 26, height: 26, "aria-hidden": "true" });
-  canvas.style.border = "0"; canvas.style.width = ".8rem"; canvas.style.cursor = "inherit";
-  const context = canvas.getContext("2d");
-  context.fillStyle = color(group);
-  shapePath(context, group, 13, 13, group < 0 ? 6 : 9);
-  context.fill();
-  return canvas;
+function refresh() {
+  const idle = pending.length === 0;
+  const visible = state.redraw.map(({ node }) => !node || onScreen(node));
+  pending = state.redraw.filter((_, k) => !visible[k]);
+  state.redraw.forEach(({ render }, k) => { if (visible[k]) render(); });
+  if (idle) setTimeout(drawNext);
 }
-
-function select(group) {
-  state.group = group === state.group ? null : group;
-  document.body.dataset.group = state.group === null ? "" : String(state.group);
-  for (const redraw of state.redraw) redraw();
+function drawNext() {
+  if (!pending.length) return;
+  pending.shift().render();
+  setTimeout(drawNext);
 }
+// Sections below the first screen are built one after the other once the page is there.
+const sections = [];
+function buildNext() {
+  if (!sections.length) { document.body.dataset.ready = "yes"; return; }
+  sections.shift()();
+  setTimeout(buildNext);
+}
+function settle() {
+  while (sections.length) sections.shift()();
+  while (pending.length) pending.shift().render();
+}
+addEventListener("beforeprint", settle);
 
 function tip(event, lines) {
   const box = at("tip");
@@ -66,14 +88,8 @@ function tip(event, lines) {
   box.style.left = Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 6)) + "px";
   box.style.top = Math.max(4, Math.min(event.clientY + 14, innerHeight - height - 6)) + "px";
 }
-
-const faded = (group) => state.group !== null && state.group !== group;
-
-function bytes(text) {
-  const raw = atob(text), out = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
-  return out;
+function tipped(node, lines) {
+  node.addEventListener("mousemove", (event) => tip(event, typeof lines === "function" ? lines(event) : lines));
+  node.addEventListener("mouseleave", () => tip(null, null));
+  return node;
 }
-
-const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-function rgb(hex) { return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16)); }

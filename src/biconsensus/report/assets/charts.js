@@ -1,129 +1,89 @@
-// Bars and histograms as SVG, matrices and dots on canvases.
-const WIDE = 900;
+// Bars, histograms and lines as SVG.
+const WIDE = innerWidth < 560 ? 420 : 900;
 
+function axisLabels(svg, ticks, x, y) {
+  for (const value of ticks) svg.append(draw("text", { x: x(value), y, "text-anchor": "middle", text: number(value) }));
+}
+// layers(): for each group, the counts of the bins.
 function histogram(place, edges, layers, options) {
-  const H = 220, left = 56, bottom = 34, width = WIDE - left - 12, height = H - bottom - 12;
-  const totals = edges.slice(1).map((_, bin) => layers.reduce((sum, layer) => sum + layer[bin], 0));
-  const top = Math.max(1, ...totals), low = edges[0], span = edges[edges.length - 1] - low;
-  const x = (value) => left + width * (value - low) / span, y = (value) => 12 + height * (1 - value / top);
-  function render() {
-    const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${H}`, role: "img", "aria-label": options.label });
+  const H = 220, left = 56, bottom = 40, width = WIDE - left - 16, height = H - bottom - 12;
+  const low = edges[0], span = edges[edges.length - 1] - low, x = (value) => left + width * (value - low) / span;
+  let svg = null;
+  shows(() => {
+    const all = layers(), totals = edges.slice(1).map((_, bin) => all.reduce((sum, layer) => sum + layer[bin], 0));
+    const top = Math.max(1, ...totals), y = (value) => 12 + height * (1 - value / top);
+    svg = draw("svg", { viewBox: `0 0 ${WIDE} ${H}`, role: "img", "aria-label": options.label });
     edges.slice(1).forEach((right, bin) => {
       let floor = 0;
-      layers.forEach((layer, group) => {
+      all.forEach((layer, group) => {
         if (!layer[bin]) return;
-        const rect = draw("rect", { x: x(edges[bin]) + .5, width: Math.max(1, x(right) - x(edges[bin]) - 1), y: y(floor + layer[bin]), height: y(floor) - y(floor + layer[bin]),
-          fill: options.plain ? COLORS[0] : color(group), opacity: options.plain || !faded(group) ? 1 : .15 });
-        const lines = [number(layer[bin]) + " elements" + (options.plain ? "" : " of " + groupName(group)), "between " + number(edges[bin]) + " and " + number(right)];
-        rect.addEventListener("mousemove", (event) => tip(event, lines));
-        rect.addEventListener("mouseleave", () => tip(null, null));
+        const box = { x: x(edges[bin]) + .5, width: Math.max(1, x(right) - x(edges[bin]) - 1), y: y(floor + layer[bin]), height: y(floor) - y(floor + layer[bin]) };
+        const rect = draw("rect", { ...box, fill: options.plain ? COLORS[0] : color(group), opacity: options.plain || !faded(group) ? 1 : .15 });
+        tipped(rect, [plural(layer[bin], "element") + (options.plain ? "" : " of " + groupName(group)), "between " + number(edges[bin]) + " and " + number(right)]);
         if (!options.plain) rect.addEventListener("click", () => select(group));
         svg.append(rect);
         floor += layer[bin];
       });
     });
-    svg.append(draw("line", { class: "axis", x1: left, x2: left + width, y1: y(0), y2: y(0) }), draw("text", { x: left - 6, y: 20, "text-anchor": "end", text: number(top) }), draw("text", { x: left - 6, y: y(0), "text-anchor": "end", text: "0" }));
-    for (let k = 0; k <= 4; k++) svg.append(draw("text", { x: x(low + span * k / 4), y: H - 14, "text-anchor": k === 4 ? "end" : "middle", text: Number((low + span * k / 4).toPrecision(3)) }));
+    svg.append(draw("line", { class: "axis", x1: left, x2: left + width, y1: y(0), y2: y(0) }),
+      draw("text", { x: left - 6, y: 20, "text-anchor": "end", text: number(top) }), draw("text", { x: left - 6, y: y(0), "text-anchor": "end", text: "0" }),
+      draw("text", { x: left + width / 2, y: H - 4, "text-anchor": "middle", text: options.axis || "" }));
+    axisLabels(svg, [0, 1, 2, 3, 4].map((k) => Number((low + span * k / 4).toPrecision(3))), x, H - 22);
     if (options.limit !== undefined) svg.append(draw("line", { class: "limit", x1: x(options.limit), x2: x(options.limit), y1: 8, y2: y(0) }));
     place.replaceChildren(svg);
-  }
-  state.redraw.push(render); render();
+  }, place.parentElement);
+  savable(place.parentElement, options.name, () => svg);
 }
 
 function bars(place, rows, options) {
-  const step = 20, H = rows.length * step + 30, left = 260, width = WIDE - left - 70;
+  const step = 20, H = rows.length * step + 12, left = Math.min(260, .4 * WIDE), width = WIDE - left - 50, most = Math.floor(left / 6.8);
   const top = options.top || Math.max(1e-12, ...rows.map((row) => row.value || 0));
   const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${H}`, role: "img", "aria-label": options.label });
   rows.forEach((row, k) => {
-    const y = 4 + k * step, value = Math.max(0, row.value || 0), name = row.name.length > 38 ? row.name.slice(0, 37) + "…" : row.name;
+    const y = 4 + k * step, value = Math.max(0, row.value || 0), name = row.name.length > most ? row.name.slice(0, most - 1) + "…" : row.name;
     const rect = draw("rect", { x: left, y: y + 3, width: Math.max(.5, width * Math.min(1, value / top)), height: step - 6, fill: row.color });
-    rect.addEventListener("mousemove", (event) => tip(event, row.lines));
-    rect.addEventListener("mouseleave", () => tip(null, null));
+    tipped(rect, row.lines);
+    if (row.click) { rect.setAttribute("class", "link"); rect.addEventListener("click", row.click); }
     svg.append(draw("text", { x: left - 8, y: y + step - 6, "text-anchor": "end", text: name }), rect,
       draw("text", { x: left + width * Math.min(1, value / top) + 6, y: y + step - 6, text: row.value === null ? "–" : number(row.value, options.digits) }));
   });
-  if (options.limit !== undefined && options.limit !== null) svg.append(draw("line", { class: "limit", x1: left + width * Math.min(1, options.limit / top), x2: left + width * Math.min(1, options.limit / top), y1: 0, y2: H - 24 }));
-  place.append(svg);
+  if (options.limit !== undefined && options.limit !== null) {
+    const x = left + width * Math.min(1, options.limit / top);
+    svg.append(draw("line", { class: "limit", x1: x, x2: x, y1: 0, y2: H - 6 }));
+  }
+  const figure = make("div", { class: "figure" }, svg);
+  place.append(figure);
+  savable(figure, options.name, () => svg);
 }
 
-function matrix(canvas, picture) {
-  const cells = bytes(picture.cells), rows = picture.rowGroups, columns = picture.columnGroups, a = rows.length, b = columns.length;
-  canvas.width = b; canvas.height = a;
-  function render() {
-    const context = canvas.getContext("2d"), image = context.createImageData(b, a), ground = rgb(variable("--bg")), grey = rgb(GREY), table = COLORS.map(rgb);
-    for (let i = 0; i < a; i++) for (let j = 0; j < b; j++) {
-      const own = rows[i] >= 0 && rows[i] === columns[j], ink = own ? table[rows[i] % COLORS.length] : grey;
-      const out = state.group !== null && !(own && rows[i] === state.group);
-      const share = cells[i * b + j] / 255 * (out ? .25 : 1), k = 4 * (i * b + j);
-      for (let c = 0; c < 3; c++) image.data[k + c] = ground[c] + share * (ink[c] - ground[c]);
-      image.data[k + 3] = 255;
+// curves: [{ name, color, x: [], y: [] }], drawn over one pair of axes; options.pick(index) is called for dots.
+function lines(place, curves, options) {
+  const H = options.height || 240, left = 62, bottom = 42, right = options.legend ? 178 : 24, width = WIDE - left - right, height = H - bottom - 14;
+  const finite = (values) => values.filter((value) => value !== null && Number.isFinite(value));
+  const xs = finite(curves.flatMap((curve) => curve.x)), ys = finite(curves.flatMap((curve) => curve.y));
+  const x0 = options.x ? options.x[0] : Math.min(...xs), x1 = options.x ? options.x[1] : Math.max(...xs);
+  const y0 = options.y ? options.y[0] : Math.min(0, ...ys), y1 = options.y ? options.y[1] : Math.max(...ys);
+  const x = (value) => left + width * (value - x0) / (x1 - x0 || 1), y = (value) => 14 + height * (1 - (value - y0) / (y1 - y0 || 1));
+  const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${H}`, role: "img", "aria-label": options.label });
+  svg.append(draw("line", { class: "axis", x1: left, x2: left + width, y1: y(y0), y2: y(y0) }), draw("line", { class: "axis", x1: left, x2: left, y1: 14, y2: y(y0) }),
+    draw("text", { x: left + width / 2, y: H - 4, "text-anchor": "middle", text: options.xName }),
+    draw("text", { x: left - 6, y: 22, "text-anchor": "end", text: number(y1) }), draw("text", { x: left - 6, y: y(y0), "text-anchor": "end", text: number(y0) }),
+    draw("text", { x: 12, y: 14 + height / 2, transform: `rotate(-90 12 ${14 + height / 2})`, "text-anchor": "middle", text: options.yName }));
+  axisLabels(svg, options.ticks || [x0, (x0 + x1) / 2, x1], x, H - 24);
+  const marks = [];
+  curves.forEach((curve, c) => {
+    const spots = curve.x.map((value, k) => [value, curve.y[k], k]).filter(([, value]) => value !== null && Number.isFinite(value));
+    svg.append(draw("path", { class: "line", stroke: curve.color, d: spots.map(([a, b], k) => `${k ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`).join("") }));
+    if (curve.dots) for (const [a, b, k] of spots) {
+      const dot = draw("circle", { cx: x(a), cy: y(b), r: 4, fill: curve.color, class: options.pick ? "link" : "" });
+      tipped(dot, curve.dots(k));
+      if (options.pick) dot.addEventListener("click", () => options.pick(k));
+      marks.push([dot, k]);
+      svg.append(dot);
     }
-    context.putImageData(image, 0, 0);
-  }
-  function cell(event) {
-    const box = canvas.getBoundingClientRect();
-    return [Math.min(a - 1, Math.max(0, Math.floor((event.clientY - box.top) / box.height * a))), Math.min(b - 1, Math.max(0, Math.floor((event.clientX - box.left) / box.width * b)))];
-  }
-  canvas.addEventListener("mousemove", (event) => {
-    const [i, j] = cell(event), lines = ["elements of " + groupName(rows[i]), picture.names ? "candidate " + picture.names[j] : "candidates of " + groupName(columns[j])];
-    const ink = cells[i * b + j] / 255, share = picture.top === null ? ink : ink * ink * picture.top;
-    tip(event, [...lines, number(100 * share, share < .1 ? 1 : 0) + "% filled"]);
+    if (options.legend) svg.append(draw("rect", { x: WIDE - right + 14, y: 16 + 18 * c, width: 14, height: 4, fill: curve.color }), draw("text", { x: WIDE - right + 34, y: 22 + 18 * c, text: curve.name }));
   });
-  canvas.addEventListener("mouseleave", () => tip(null, null));
-  canvas.addEventListener("click", (event) => select(rows[cell(event)[0]]));
-  state.redraw.push(render); render();
-}
-
-function dots(canvas, view) {
-  const box = { x0: Math.min(...view.x), x1: Math.max(...view.x), y0: Math.min(...view.y), y1: Math.max(...view.y) };
-  let place = null;
-  function render() {
-    const ratio = Math.min(2, devicePixelRatio || 1), width = canvas.clientWidth, height = canvas.clientHeight, pad = 26;
-    canvas.width = width * ratio; canvas.height = height * ratio;
-    const context = canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    let sx = (width - 2 * pad) / (box.x1 - box.x0 || 1), sy = (height - 2 * pad) / (box.y1 - box.y0 || 1);
-    if (view.equal) sx = sy = Math.min(sx, sy);
-    const left = (width - sx * (box.x1 - box.x0)) / 2, down = (height - sy * (box.y1 - box.y0)) / 2;
-    place = (x, y) => [left + sx * (x - box.x0), height - down - sy * (y - box.y0)];
-    if (view.edges) {
-      context.strokeStyle = variable("--line");
-      view.edges.forEach(([s, t], k) => {
-        context.globalAlpha = state.group === null || (view.groups[s] === state.group && view.groups[t] === state.group) ? .9 : .15;
-        context.lineWidth = view.widths[k];
-        context.beginPath(); context.moveTo(...place(view.x[s], view.y[s])); context.lineTo(...place(view.x[t], view.y[t])); context.stroke();
-      });
-    }
-    (view.bands || []).forEach((band, group) => {
-      context.strokeStyle = color(group); context.lineWidth = 1.2; context.globalAlpha = faded(group) ? .12 : .8;
-      context.beginPath();
-      for (let k = 0; k < band.length; k += 4) { context.moveTo(...place(band[k], band[k + 1])); context.lineTo(...place(band[k + 2], band[k + 3])); }
-      context.stroke();
-    });
-    view.order.forEach((k) => {
-      const group = view.groups[k];
-      context.globalAlpha = faded(group) ? .1 : group < 0 ? .55 : .9;
-      context.fillStyle = color(group);
-      const [px, py] = place(view.x[k], view.y[k]);
-      shapePath(context, group, px, py, view.sizes ? view.sizes[k] : group < 0 ? 2.2 : 3.4);
-      context.fill();
-    });
-    context.globalAlpha = 1; context.fillStyle = variable("--soft"); context.font = "12px system-ui, sans-serif";
-    if (view.axes) { context.fillText(view.axes[0], width / 2 - 60, height - 6); context.save(); context.translate(13, height / 2 + 60); context.rotate(-Math.PI / 2); context.fillText(view.axes[1], 0, 0); context.restore(); }
-  }
-  function nearest(event) {
-    const frame = canvas.getBoundingClientRect(), x = event.clientX - frame.left, y = event.clientY - frame.top;
-    let best = -1, least = 400;
-    for (let k = 0; k < view.x.length; k++) {
-      const [px, py] = place(view.x[k], view.y[k]), d = (px - x) ** 2 + (py - y) ** 2;
-      if (d < least) { least = d; best = k; }
-    }
-    return best;
-  }
-  canvas.addEventListener("mousemove", (event) => { const k = nearest(event); tip(event, k < 0 ? null : [view.names[k], groupName(view.groups[k])].concat(view.backing && view.groups[k] >= 0 ? ["backing " + number(view.backing[k], 2)] : [])); });
-  canvas.addEventListener("mouseleave", () => tip(null, null));
-  canvas.addEventListener("click", (event) => { const k = nearest(event); if (k >= 0) select(view.groups[k]); });
-  addEventListener("resize", render);
-  state.redraw.push(render); render();
+  place.append(svg);
+  savable(place, options.name, () => svg);
+  return marks;
 }

@@ -76,7 +76,7 @@ class Ballot:
         return SparseVotes(self)
 
     def _way(self, n_sets: int, columns: NDArray[Any], weight: float = 1.0) -> Counting:
-        """The quicker way for so many sets with these columns in all; sparse only where what they reach stays small."""
+        """The quicker way for this number of sets with these columns in all; sparse only where few rows are reached."""
         nnz, made = self.problem.entries.nnz, "_sparse" in self.__dict__
         if not made and n_sets < TURNED:
             return self._dense

@@ -152,7 +152,7 @@ WELL_SAMPLED = 64
 FEW_POINTS = 64
 """Memberships of removed rows for each fixed point from which all of these are looked at."""
 LEADING = -1
-"""Number of the start from the leading singular vector, beside those of columns and rows."""
+"""Number of the start from the leading singular vector, beside the starts from columns and rows."""
 
 
 class VoteSolver:

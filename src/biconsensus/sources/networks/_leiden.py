@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
@@ -54,15 +56,17 @@ def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
     method = need("sknetwork.clustering", "graph").Leiden(
         resolution=resolution, shuffle_nodes=True, random_state=seed, return_probs=False, return_aggregate=False
     )
-    with ONE_AT_A_TIME:
-        _seed_c(seed)
+    with one_seed_of_c(seed):
         return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
 
 
-def _seed_c(seed: int) -> None:
-    """Seed the generator of C, which no argument of scikit-network reaches."""
-    library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
-    library.srand(ctypes.c_uint(seed))
+@contextmanager
+def one_seed_of_c(seed: int) -> Iterator[None]:
+    """Seed the generator of C, which no argument of scikit-network reaches, and let nobody else draw from it."""
+    with ONE_AT_A_TIME:
+        library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+        library.srand(ctypes.c_uint(seed))
+        yield
 
 
 def leidenalg(graph: Graph, seed: int, *, quality: str = "modularity", resolution: float = 1.0) -> IntArray:

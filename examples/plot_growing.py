@@ -1,0 +1,44 @@
+"""
+How many runs are enough?
+=========================
+
+Runs of k-means come in one after the other. The consensus follows them, its groups keep their names, and
+``converged`` tells when more runs would change little.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+import biconsensus as bc
+
+X, truth = make_blobs(400, centers=5, cluster_std=1.6, random_state=4)
+rng = np.random.default_rng(0)
+
+
+def run():
+    """One run with a random number of clusters."""
+    return KMeans(int(rng.integers(3, 10)), n_init=1, random_state=int(rng.integers(1 << 31))).fit_predict(X)
+
+
+# %%
+# Eight runs to begin with, then eight more, and so on. ``update`` returns what a search from scratch would find.
+
+c = bc.find_consensus([run() for _ in range(8)])
+for _ in range(3):
+    print(f"{len(c.pool.sources)} runs, groups named {c.group_names}: {c.converged.summary}")
+    c = c.update([run() for _ in range(len(c.pool.sources))])
+print(f"{len(c.pool.sources)} runs, groups named {c.group_names}: {c.converged.summary}")
+
+# %%
+# The curve: answers of a part of the runs, compared with the answer of all of them.
+
+bc.plots.convergence(c.converged)
+
+# %%
+# New points come with the labels that the same runs give them; ``extend`` adds them.
+
+later = c.extend(c.pool.select(elements=np.arange(10)))
+print(later)
+plt.show()

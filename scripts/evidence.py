@@ -1,0 +1,117 @@
+"""Measure everything that the pages quote: all benchmarks with a result file, and the reproduction of the paper.
+
+``python -m scripts.evidence [--list] [--again] [NAME ...]``
+
+What the present code has measured already is left alone, so that a run that was stopped goes on; ``--again`` measures
+it all the same. A NAME is the start of a benchmark's or experiment's name. The time that each part took when it was
+last measured is told beforehand. Parts that lack data, or an optional package, are named, and the others run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.results import PUBLISHED, ROOT, code_digest, module
+from experiments import reproduce
+from scripts.bench import run
+from scripts.run_script import WITHOUT_DATA
+
+PARTS = ROOT / "docs" / "reproduction" / "parts"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One script and the file that it writes."""
+
+    name: str
+    script: Path
+    file: Path
+
+    @property
+    def states(self) -> list[dict[str, object]]:
+        """When and how long it was measured; nothing where it was not."""
+        if not self.file.exists():
+            return []
+        found: list[dict[str, object]] = json.loads(self.file.read_text(encoding="utf-8")).get("measured", [])
+        return found
+
+    @property
+    def done(self) -> bool:
+        """Whether the present code has measured all of it."""
+        last = self.states[-1] if self.states else {}
+        return bool(last.get("done")) and last["code"] == code_digest(self.script)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took, if that is known."""
+        return sum(float(str(state["seconds"])) for state in self.states) or None
+
+    def measure(self) -> int:
+        """Run it as a process of its own; its exit code."""
+        if self.script.parent.name == "benchmarks":
+            return run(self.script)
+        command = [sys.executable, "-m", "experiments.reproduce", "--only", self.name, "--strict"]
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Say what is to be done and how long it takes, and do it; the exit code is the number of parts that failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="the start of a name; everything without it")
+    parser.add_argument("--list", action="store_true", help="say what there is to do, and end")
+    parser.add_argument("--again", action="store_true", help="measure also what the present code has measured")
+    options = parser.parse_args(arguments)
+    chosen = [part for part in parts() if not options.names or part.name.startswith(tuple(options.names))]
+    if not chosen:
+        parser.error(f"nothing has such a name; there are: {', '.join(part.name for part in parts())}")
+    waiting = [part for part in chosen if options.again or not part.done]
+    print(plan(chosen, waiting), flush=True)
+    if options.list:
+        return 0
+    if options.again:
+        os.environ.pop("BENCH", None)
+        for part in waiting:
+            if part.script.parent.name == "benchmarks":
+                part.file.unlink(missing_ok=True)
+    codes = {part.name: part.measure() for part in waiting}
+    lacking = [name for name, code in codes.items() if code == WITHOUT_DATA]
+    failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA)]
+    for said, names in (("without some of their data", lacking), ("failed, or without their data", failed)):
+        if names:
+            print(f"{said}: {', '.join(names)}", file=sys.stderr)
+    return len(failed)
+
+
+def parts() -> list[Part]:
+    """All benchmarks that keep their results, and all experiments."""
+    published = {module(path.stem): path for path in PUBLISHED.glob("*.json")}
+    found = [
+        Part(path.stem, path, published.get(path.stem, PUBLISHED / f"{path.stem}.json"))
+        for path in sorted((ROOT / "benchmarks").glob("*.py"))
+        if path.stem != "results" and "Results.open(" in path.read_text(encoding="utf-8")
+    ]
+    experiments = ROOT / "experiments"
+    return found + [Part(name, experiments / f"{name}.py", PARTS / f"{name}.json") for name in reproduce.scripts()]
+
+
+def plan(chosen: list[Part], waiting: list[Part]) -> str:
+    """What is to be done, and how long that took the last time."""
+    lines = []
+    for part in chosen:
+        state = "to measure" if part in waiting else "done"
+        time = "time unknown" if part.seconds is None else f"{part.seconds / 60:.1f} minutes"
+        lines.append(f"  {state:<11} {part.name:<40} {time}")
+    known = [part.seconds for part in waiting if part.seconds is not None]
+    unknown = len(waiting) - len(known)
+    total = f"{len(waiting)} of {len(chosen)} parts to measure: about {sum(known) / 60:.0f} minutes"
+    return "\n".join([*lines, total + (f", and {unknown} whose time is not known yet" if unknown else "") + "."])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

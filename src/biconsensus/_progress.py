@@ -1,0 +1,55 @@
+"""How far long work is: a function that is told, or a bar on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from biconsensus.errors import InputTypeError
+
+Progress = Callable[[int, int, str], None]
+"""Called with what is done, how much there is (0 where nobody knows) and the name of the step.
+
+An exception that it raises ends the work.
+"""
+
+
+def silent(done: int, total: int, step: str) -> None:
+    """Progress that nobody looks at."""
+
+
+@contextmanager
+def shown(progress: bool | Progress | None) -> Iterator[Progress]:
+    """The function to call: the one that was given, one that moves a bar, or one that does nothing.
+
+    Parameters
+    ----------
+    progress : bool, callable or None
+        True shows a bar on standard error, None only where that is a terminal, False nothing.
+
+    Yields
+    ------
+    callable
+    """
+    if progress is not None and not isinstance(progress, bool):
+        if not callable(progress):
+            raise InputTypeError(f"progress must be True, False, None or a function of three values, got {progress!r}.")
+        yield progress
+        return
+    if not (sys.stderr.isatty() if progress is None else progress):
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    with Bars(console=Console(stderr=True), transient=sys.stderr.isatty()) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def move(done: int, total: int, step: str) -> None:
+            if step not in tasks:
+                tasks[step] = bars.add_task(step, total=total or None)
+            bars.update(tasks[step], completed=done)
+
+        yield move

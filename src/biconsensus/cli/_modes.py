@@ -1,0 +1,68 @@
+"""The command `biconsensus modes`: the camps of a table of groupings."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biconsensus.cli import _options as opt
+from biconsensus.cli._output import Output
+
+
+def modes(
+    labels: Annotated[
+        Path,
+        typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+    ],
+    header: opt.Header = None,
+    id_column: opt.Id = None,
+    columns: opt.Columns = None,
+    drop: opt.Drop = None,
+    out: opt.Out = None,
+    escape: opt.Escape = False,
+    as_json: opt.Json = False,
+    jobs: opt.Jobs = 1,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Several answers where the groupings of a table are of several minds.
+
+    Groupings that agree make a mode with a consensus of its own. `--out` writes the group of every element in each.
+    """
+    import numpy as np
+
+    from biconsensus.cli._listing import show
+    from biconsensus.cli._tables import called, label_pool
+    from biconsensus.find import Search
+    from biconsensus.modes._modes import find_modes
+    from biconsensus.pool.io import write_table
+
+    output = Output("modes", labels, out, as_json=as_json, quiet=quiet, escape=escape)
+    with output.working(f"reading {called(labels)}"):
+        pool, _ = label_pool(labels, opt.reading(header, id_column, columns, drop, None), jobs, output)
+    with output.working(f"finding the modes of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
+        found = find_modes(pool, Search(n_jobs=jobs))
+    names = [source.name for source in pool.sources]
+    if out is not None:
+        ids = np.arange(pool.shape[0]) if pool.ids is None else pool.ids
+        write_table(out, {f"mode {k}": mode.labels for k, mode in enumerate(found)}, ids=ids, escape=escape)
+    if as_json:
+        each = [
+            {"sources": [names[s] for s in mode.sources], "groups": len(mode), "explained": round(mode.explained, 6)}
+            for mode in found
+        ]
+        agreement = np.round(found.agreement, 6).tolist()
+        print(json.dumps({"summary": found.summary, "modes": each, "agreement": agreement}, indent=2))
+    elif not quiet:
+        shares = [[f"{share:.0%}" for share in line] for line in found.explains]
+        rows = [
+            ("–" if own < 0 else str(own), *line, name) for own, line, name in zip(found.source_modes, shares, names)
+        ]
+        show(("mode", *(f"by {k}" for k in range(len(found))), "source (share of it explained by each mode)"), rows)
+        print(found.summary)
+    if not quiet:
+        for note in output.notes:
+            print(f"note: {note}", file=sys.stderr)

@@ -1,0 +1,173 @@
+"""`update` and `extend`: the consensus after more sources, or more elements, groups under the names they had.
+
+Nothing is compressed again: the distinct rows of the pool are told apart further by the new labels (`Pool.__add__`), or
+new rows join them. The search is that of a fit from scratch on the grown pool, so that its labels are those of
+`find_consensus`, and the order in which sources came does not matter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array, vstack
+
+from biconsensus.errors import InputError
+from biconsensus.find import Search, solve
+from biconsensus.pool._combine import regrouped as regrouped_pool
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import IntArray
+from biconsensus.questions._questions import with_answers
+from biconsensus.quorum._path import SAME_GROUP
+from biconsensus.result._consensus import Consensus
+
+
+def update(consensus: Consensus, more: Any) -> Consensus:
+    """The consensus of the pool with more sources over the same elements."""
+    _check(consensus)
+    new = more if isinstance(more, Pool) else Pool.from_labels(more)
+    if not isinstance(more, Pool):
+        new = _numbered_on(consensus.pool, new)
+    return _searched(consensus, consensus.pool + new)
+
+
+def extend(consensus: Consensus, labels: Any, ids: Any = None, missing: int | None = None) -> Consensus:
+    """The consensus of the pool with more elements, labelled by the same sources."""
+    _check(consensus)
+    new = labels if isinstance(labels, Pool) else Pool.from_labels(labels, ids=ids, missing=missing)
+    return _searched(consensus, longer(consensus.pool, new))
+
+
+def _check(consensus: Consensus) -> None:
+    """Refuse what was decided by data that a result does not keep."""
+    kind = consensus.settings.get("evidence")
+    if kind is not None:
+        raise InputError(
+            f"consensus: its groups were decided with the {kind}, which a result does not keep; fit the estimator "
+            "again with more runs or rows, or start from find_consensus(pool)."
+        )
+
+
+def _searched(consensus: Consensus, pool: Pool) -> Consensus:
+    """The consensus of a grown pool: same settings, same answers of a person, groups under the names they had."""
+    found = solve(pool, Search.of_record(consensus.asked))
+    found = with_answers(found, consensus.answers) if consensus.answers else found
+    return replace(found, named=_names(consensus, found))
+
+
+def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
+    """(T,) names of the groups: those of the groups that they are, new ones for the others.
+
+    A group is the same where it shares, one to one, more than three quarters of what either of them holds among the
+    elements that both results have.
+    """
+    old = before.labels
+    new = after.labels[: old.size]
+    both = (old >= 0) & (new >= 0)
+    shared = np.zeros((len(before), len(after)))
+    np.add.at(shared, (old[both], new[both]), 1.0)
+    sizes = np.bincount(old[old >= 0], minlength=len(before)), np.bincount(new[new >= 0], minlength=len(after))
+    likeness = shared / np.maximum(sizes[0][:, None] + sizes[1] - shared, 1.0)
+    names, known = np.full(len(after), -1), before.group_names
+    for ours, theirs in zip(*linear_sum_assignment(likeness, maximize=True)):
+        if likeness[ours, theirs] > SAME_GROUP:
+            names[theirs] = known[ours]
+    fresh = max([-1, *known, *(before.named or ())]) + 1
+    unnamed = np.flatnonzero(names < 0)
+    names[unnamed] = fresh + np.arange(unnamed.size)
+    return tuple(int(name) for name in names)
+
+
+def _numbered_on(pool: Pool, new: Pool) -> Pool:
+    """New sources that have no names of their own, numbered on from those that there are."""
+    start = len(pool.sources)
+    if any(source.name != f"source {k}" for k, source in enumerate(new.sources)):
+        return new
+    sources = tuple(replace(source, name=f"source {start + k}") for k, source in enumerate(new.sources))
+    own = [name.removeprefix(f"source {s}: ") for name, s in zip(new.names, new.source_of)]
+    names = tuple(f"source {start + s}: {name}" for name, s in zip(own, new.source_of))
+    return replace(new, sources=sources, names=names)
+
+
+def longer(pool: Pool, new: Pool) -> Pool:
+    """A pool with the elements of another one below its own; sources in the same order, labels by their names.
+
+    Parameters
+    ----------
+    pool, new : Pool
+        Of the same sources, in the same order. Labels that only the new elements have become new candidates.
+
+    Returns
+    -------
+    Pool
+    """
+    if len(new.sources) != len(pool.sources):
+        raise InputError(f"labels: they are of {len(new.sources)} sources; the pool has {len(pool.sources)}.")
+    if pool.left_out:
+        raise InputError(
+            "pool: candidates were left out of it by `clean`, so that new labels cannot be told; extend first."
+        )
+    if (pool.ids is None) != (new.ids is None):
+        raise InputError("ids: give them for the old and the new elements, or for neither.")
+    place = {(int(s), _label(pool, j)): j for j, s in enumerate(pool.source_of)}
+    added = [j for j, s in enumerate(new.source_of) if (int(s), _label(new, j)) not in place]
+    for k, j in enumerate(added):
+        place[int(new.source_of[j]), _label(new, j)] = pool.shape[1] + k
+    width = pool.shape[1] + len(added)
+    where = np.array([place[int(s), _label(new, j)] for j, s in enumerate(new.source_of)], np.int64)
+    rows = csr_array(new.rows, copy=True)
+    rows = csr_array((rows.data, where[rows.indices], rows.indptr), shape=(rows.shape[0], width))
+    above = csr_array((pool.rows.data, pool.rows.indices, pool.rows.indptr), shape=(pool.rows.shape[0], width))
+    both = csr_array(vstack([above, rows], format="csr"))
+    both.sort_indices()
+    source_of = np.concatenate([pool.source_of, new.source_of[added]]).astype(np.int64)
+    grown = replace(
+        pool,
+        rows=both,
+        inverse=np.concatenate([pool.inverse, new.inverse.astype(np.int64) + pool.rows.shape[0]]),
+        source_of=source_of,
+        weights=np.concatenate([pool.weights, [_weight(pool, int(new.source_of[j])) for j in added]]),
+        names=pool.names + tuple(f"{pool.sources[new.source_of[j]].name}: {_label(new, j)}" for j in added),
+        ids=None if pool.ids is None else np.concatenate([pool.ids, np.asarray(new.ids)]),
+        **_unseen(pool, new, source_of),
+    )
+    # candidates of one source stand side by side, as in a pool that was made at once
+    order = np.lexsort((np.arange(width), source_of))
+    turned = np.empty(width, np.int64)
+    turned[order] = np.arange(width)
+    entries = csr_array((both.data, turned[both.indices], both.indptr), shape=both.shape)
+    entries.sort_indices()
+    view_of = None if grown.view_of is None else grown.view_of[order]
+    names = tuple(grown.names[j] for j in order)
+    weights, sources = grown.weights[order], source_of[order]
+    return regrouped_pool(
+        replace(grown, rows=entries, source_of=sources, weights=weights, names=names, view_of=view_of)
+    )
+
+
+def _unseen(pool: Pool, new: Pool, source_of: IntArray) -> dict[str, Any]:
+    """What was not seen, one view for each source."""
+    if pool.unseen is None and new.unseen is None:
+        return {}
+    parts = []
+    for part in (pool, new):
+        hidden = np.zeros((part.rows.shape[0], len(pool.sources)), bool)
+        if part.unseen is not None and part.view_of is not None:
+            view = np.zeros(len(pool.sources), np.int64)
+            view[part.source_of] = part.view_of
+            hidden = part.unseen.toarray()[:, view]
+        parts.append(csr_array(hidden))
+    return {"unseen": csr_array(vstack(parts, format="csr")), "view_of": source_of}
+
+
+def _weight(pool: Pool, source: int) -> float:
+    """Weight of a new candidate: the mean of those of its source, or 1."""
+    own = pool.weights[pool.source_of == source]
+    return float(own.mean()) if own.size else 1.0
+
+
+def _label(pool: Pool, candidate: int) -> str:
+    """Label of a candidate within its source."""
+    return pool.names[candidate].removeprefix(f"{pool.sources[pool.source_of[candidate]].name}: ")

@@ -1,0 +1,271 @@
+"""`find_modes`: the camps of a pool, each with its own consensus, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.find import Search, solve
+from biconsensus.metrics import ari
+from biconsensus.modes._camps import MOSTLY, find_camps
+from biconsensus.modes._description import SourceTable
+from biconsensus.pool._pool import Pool
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.result._consensus import Consensus
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_NAMES = 8
+"""Sources that the small table names for each mode; the others are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """Sources of one mind and what they agree on."""
+
+    sources: IntArray
+    """Indices of its sources in the pool."""
+    consensus: Consensus
+    """The consensus of these sources alone, over all elements."""
+    explained: float
+    """Share of what its sources say that its groups explain; 1 where the sources repeat them."""
+
+    @property
+    def labels(self) -> IntArray:
+        """(m,) group of each element in the consensus of this mode, -1 for none."""
+        return self.consensus.labels
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return len(self.consensus)
+
+
+@dataclass(frozen=True)
+class SharedGroup:
+    """A group that two modes have in common."""
+
+    modes: tuple[int, int]
+    groups: tuple[int, int]
+    """The group in the one and in the other mode."""
+    n_elements: int
+    """Elements that are in both."""
+    likeness: float
+    """Jaccard index: elements in both over elements in either."""
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """The modes of a pool, the one that explains most first.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> by_species, by_place = [0] * 20 + [1] * 20, [0, 1] * 20
+    >>> modes = bc.find_modes([by_species, by_place, by_species, by_place, by_place])
+    >>> len(modes), modes.source_modes
+    (2, array([1, 0, 1, 0, 0]))
+    >>> modes.agreement.round(2)
+    array([[ 1.  , -0.03],
+           [-0.03,  1.  ]])
+    """
+
+    pool: Pool
+    modes: tuple[Mode, ...]
+    explains: FloatArray
+    """(c, M) share of what each source says that the groups of each mode explain: 1 where they are its own groups, 0
+    where they tell nothing about it."""
+
+    def __len__(self) -> int:
+        """Number of modes."""
+        return len(self.modes)
+
+    def __iter__(self) -> Iterator[Mode]:
+        """The modes, the one that explains most first."""
+        return iter(self.modes)
+
+    def __getitem__(self, index: int) -> Mode:
+        """One mode."""
+        return self.modes[index]
+
+    @cached_property
+    def source_modes(self) -> IntArray:
+        """(c,) the mode of each source, -1 where it is in none."""
+        found = np.full(len(self.pool.sources), -1)
+        for k, mode in enumerate(self.modes):
+            found[mode.sources] = k
+        return found
+
+    @cached_property
+    def agreement(self) -> FloatArray:
+        """(M, M) adjusted Rand index between the labels of the modes: what they share beyond chance."""
+        found = np.eye(len(self))
+        for a in range(len(self)):
+            for b in range(a):
+                found[a, b] = found[b, a] = ari(self[a].labels, self[b].labels)
+        return found
+
+    @cached_property
+    def shared_groups(self) -> list[SharedGroup]:
+        """Groups that two modes have in common: more elements in both than in one of them only, the largest first."""
+        found = []
+        for a in range(len(self)):
+            for b in range(a + 1, len(self)):
+                found += _in_common((a, b), self[a].labels, self[b].labels)
+        return sorted(found, key=lambda one: -one.n_elements)
+
+    @property
+    def summary(self) -> str:
+        """What was found, in a sentence or two."""
+        n_sources, alone = len(self.pool.sources), int((self.source_modes < 0).sum())
+        if not self.modes:
+            return f"No mode: no two of the {n_sources} sources agree on more than chance explains."
+        rest = ""
+        if alone:
+            rest = f" {alone} of {n_sources} sources agree" if alone > 1 else f" 1 of {n_sources} sources agrees"
+            rest += " with no other."
+        if len(self) == 1:
+            return (
+                f"The pool is of one mind: {_groups(self[0])}, {self[0].explained:.0%} of its sources explained.{rest}"
+            )
+        each = "; ".join(
+            f"mode {k}: {mode.sources.size} sources, {_groups(mode)}, {mode.explained:.0%} explained"
+            for k, mode in enumerate(self)
+        )
+        return f"The pool is of {len(self)} minds. {each[0].upper()}{each[1:]}.{rest}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table of the sources: name, mode (-1 for none), and what each mode explains of it (needs pandas)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingDependencyError.of("pandas", "tables") from error
+        frame = pd.DataFrame({"source": [s.name for s in self.pool.sources], "mode": self.source_modes})
+        return frame.assign(**{f"explained by mode {k}": self.explains[:, k] for k in range(len(self))})
+
+    def to_html(self) -> str:
+        """Small HTML table, the modes side by side, for notebooks and reports."""
+        if not self.modes:
+            return f"<p>{escape(self.summary)}</p>"
+        lines = {
+            "sources": [str(mode.sources.size) for mode in self],
+            "groups": [str(len(mode)) for mode in self],
+            "explained": [f"{mode.explained:.0%}" for mode in self],
+            "sizes of groups": [", ".join(map(str, _sizes(mode)[:MOST_NAMES])) for mode in self],
+            "which sources": [_names(self.pool, mode) for mode in self],
+            "alike (ARI)": [
+                ", ".join(f"mode {b}: {self.agreement[a, b]:.2f}" for b in range(len(self)) if b != a) or "–"
+                for a in range(len(self))
+            ],
+        }
+        head = "".join(f"<th>mode {k}</th>" for k in range(len(self)))
+        body = "".join(
+            f"<tr><th>{name}</th>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+            for name, cells in lines.items()
+        )
+        return f"<p>{escape(self.summary)}</p><table><tr><th></th>{head}</tr>{body}</table>"
+
+    _repr_html_ = to_html
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"Modes({len(self)} modes of {len(self.pool.sources)} sources and {self.pool.shape[0]} elements)"
+
+
+def find_modes(pool: Any, search: Search | None = None) -> Modes:
+    """Several answers where the sources of a pool are of several minds, one where they are of one.
+
+    Parameters
+    ----------
+    pool : Pool, or anything that `Pool.from_labels` takes
+        The candidate groups, two sources or more.
+    search : Search, optional
+        Settings for the consensus of each mode.
+
+    Returns
+    -------
+    Modes
+        Each mode with its sources and their consensus. Sources that agree with no other are in no mode.
+
+    Notes
+    -----
+    The number of modes is never given. It is the one with which the whole pool is shortest to describe: the groups of
+    each mode, and every source given the groups of its mode, or by itself where that is shorter. Differences of
+    granularity alone are no modes: where the groups of one mode save more than half of what another saves on its own
+    sources, the two are one. Very many rows are looked at by a sample that depends on their content alone.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> fine, coarse = [0] * 10 + [1] * 10 + [2] * 20, [0] * 20 + [1] * 20
+    >>> print(bc.find_modes([fine, coarse, fine, coarse]).summary)
+    The pool is of one mind: 2 groups, 81% of its sources explained.
+    """
+    own = pool if isinstance(pool, Pool) else Pool.from_labels(pool)
+    if len(own.sources) < 2:
+        raise InputError("pool: it has 1 source; modes are camps of sources, so give two or more.")
+    table = SourceTable.of(own)
+    found = []
+    for camp in find_camps(table):
+        part = own if camp.sources.size == len(own.sources) else own.select(sources=camp.sources)
+        found.append((camp.sources, solve(part, search)))
+    first = _first_of_rows(own)
+    room = table.alone - table.between().diagonal()
+    saved = np.zeros((len(own.sources), len(found)))
+    for k, (_, consensus) in enumerate(found):
+        saved[:, k] = table.alone - table.lengths(_with_rest(consensus.labels[first[table.rows]]))
+    explains = np.clip(saved / np.maximum(room, 1e-300)[:, None], 0.0, 1.0)
+    modes = tuple(
+        Mode(sources, consensus, float(np.average(explains[sources, k], weights=np.maximum(room[sources], 1e-300))))
+        for k, (sources, consensus) in enumerate(found)
+    )
+    return Modes(own, modes, explains)
+
+
+def _with_rest(groups: IntArray) -> IntArray:
+    """Groups of which the rows in no group are one more."""
+    return np.where(groups < 0, groups.max(initial=-1) + 1, groups)
+
+
+def _first_of_rows(pool: Pool) -> IntArray:
+    """(r,) the first element of each distinct row."""
+    first = np.empty(pool.rows.shape[0], np.int64)
+    first[pool.inverse[::-1]] = np.arange(pool.inverse.size)[::-1]
+    return first
+
+
+def _in_common(modes: tuple[int, int], one: IntArray, other: IntArray) -> list[SharedGroup]:
+    """Groups of two labellings that have more elements in common than apart."""
+    both = np.flatnonzero((one >= 0) & (other >= 0))
+    sizes = np.bincount(one[one >= 0]), np.bincount(other[other >= 0])
+    shared = coo_array((np.ones(both.size), (one[both], other[both])), shape=(sizes[0].size, sizes[1].size))
+    shared.sum_duplicates()
+    likeness = shared.data / (sizes[0][shared.row] + sizes[1][shared.col] - shared.data)
+    return [
+        SharedGroup(modes, (int(shared.row[k]), int(shared.col[k])), int(shared.data[k]), float(likeness[k]))
+        for k in np.flatnonzero(likeness > MOSTLY)
+    ]
+
+
+def _groups(mode: Mode) -> str:
+    """Number of groups in words."""
+    return "1 group" if len(mode) == 1 else f"{len(mode)} groups"
+
+
+def _sizes(mode: Mode) -> list[int]:
+    """Elements of the groups of a mode, in their order."""
+    return [int(size) for size in np.bincount(mode.labels[mode.labels >= 0], minlength=len(mode))]
+
+
+def _names(pool: Pool, mode: Mode) -> str:
+    """Names of the first sources of a mode, and how many more there are."""
+    named = [pool.sources[s].name for s in mode.sources[:MOST_NAMES]]
+    more = mode.sources.size - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")

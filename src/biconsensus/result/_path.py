@@ -1,0 +1,169 @@
+"""The groupings along the quorum path that a consensus was chosen from, kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biconsensus.errors import InputError
+from biconsensus.protocols import Block, Evidence, FloatArray
+from biconsensus.quorum._measures import nearest
+from biconsensus.quorum._path import PathPoint, QuorumPath
+
+SmallIntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class PathGroups:
+    """The groups at one point of the path."""
+
+    quorum: float
+    score: float
+    """How well the groups fit the pool; larger is better."""
+    evidence: float
+    """What the data says for the whole grouping; NaN where there was no data to ask."""
+    objective: float
+    """Loss of the reconstruction."""
+    rows: SmallIntArray
+    """(r,) group of each row of the members of the consensus, as found; -1 for none."""
+    columns: SmallIntArray
+    """(n,) the group that each candidate of the pool backs, -1 for none."""
+    gains: FloatArray
+    """(T,) gain of each group, largest first."""
+    significance: FloatArray | None = None
+    """(T,) base-10 logarithm of the chance of each group, where there was data to ask."""
+    placed: SmallIntArray | None = None
+    """(m,) groups with the left-overs that the data placed, where there are any."""
+
+    def __len__(self) -> int:
+        """Number of groups."""
+        return self.gains.size
+
+
+@dataclass(frozen=True, eq=False)
+class ConsensusPath:
+    """Groupings from fine to coarse, of which the consensus is one or lies near one.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> base = [np.repeat([0, 1], 16)] * 4 + [np.repeat([0, 1, 2, 3], 8)] * 4
+    >>> path = bc.find_consensus(base).path
+    >>> sorted({len(point) for point in path.points})
+    [2, 4]
+    """
+
+    points: tuple[PathGroups, ...]
+    weights: FloatArray
+    """(n,) weights of the candidates in the search of all points."""
+
+    def at(self, quorum: float | None = None, n_groups: int | None = None) -> PathGroups:
+        """The point of a quorum, or the best one with a number of groups."""
+        if (quorum is None) == (n_groups is None):
+            raise InputError(f"give either quorum or n_groups; got quorum={quorum!r} and n_groups={n_groups!r}.")
+        if quorum is not None:
+            found = [point for point in self.points if abs(point.quorum - float(quorum)) < 1e-9]
+            known = ", ".join(f"{point.quorum:g}" for point in self.points)
+        else:
+            found = [point for point in self.points if len(point) == n_groups]
+            known = ", ".join(str(number) for number in sorted({len(point) for point in self.points}))
+        if not found:
+            asked = f"quorum={quorum!r}" if quorum is not None else f"n_groups={n_groups!r}"
+            raise InputError(
+                f"{asked}: the path of this result has no such point; it has {known}. Search again for it."
+            )
+        return max(found, key=lambda point: point.score)
+
+
+@dataclass(frozen=True, eq=False)
+class PathTrace:
+    """A path that was searched; its groups on all rows are worked out when somebody asks for them."""
+
+    path: QuorumPath
+    row_of: NDArray[Any]
+    """(m,) the row of each element."""
+    power: int
+    """Power of two that was taken out of the weights."""
+    weights: FloatArray
+    """(n,) weights of the candidates on the path."""
+    unassigned: str = "nearest"
+    """What becomes of left-over elements."""
+    evidence: Evidence | None = None
+    """What was known of the elements beyond the pool."""
+    of_grouping: tuple[float, ...] = ()
+    """What it said for each point."""
+
+    @cached_property
+    def finished(self) -> ConsensusPath:
+        """The groups of every point; of a path that was searched on a sample, one point for each number of groups."""
+        kept = list(range(len(self.path.points)))
+        if self.path.condensed.sampled:
+            # a pass over all rows for each point: those that differ in a few elements only are not worth it
+            best: dict[int, int] = {}
+            for k in kept:
+                point = self.path.points[k]
+                held = best.get(len(point))
+                if held is None or self.path.score(point) > self.path.score(self.path.points[held]):
+                    best[len(point)] = k
+            kept = sorted(best.values())
+        return ConsensusPath(tuple(self._groups(k) for k in kept), self.weights)
+
+    def _groups(self, k: int) -> PathGroups:
+        """One point on all rows of the pool."""
+        point = self.path.points[k]
+        blocks, problem = self.path.finish(point), self.path.weighted(point)
+        gains = np.array([block.gain for block in blocks], np.float64)
+        loss = 2 * (1 - float(point.quorum)) * problem.norm - 2 * float(gains.sum())
+        significance, placed = self._by_data(point, blocks)
+        return PathGroups(
+            quorum=float(point.quorum),
+            score=self.path.score(point),
+            evidence=self.of_grouping[k] if self.of_grouping else np.nan,
+            objective=float(np.ldexp(loss, self.power)),
+            rows=_numbered([block.rows for block in blocks], problem.shape[0]),
+            columns=_numbered([block.columns for block in blocks], problem.shape[1])[problem.members],
+            gains=np.ldexp(gains, self.power),
+            significance=significance,
+            placed=placed,
+        )
+
+    def _by_data(self, point: PathPoint, blocks: Sequence[Block]) -> tuple[FloatArray | None, SmallIntArray | None]:
+        """What the data says of each group of a point, and where it puts elements that no candidate holds."""
+        if self.evidence is None:
+            return None, None
+        if not blocks:
+            return np.zeros(0), None
+        labels, placed = (
+            _numbered([block.rows for block in blocks], self.path.condensed.given.shape[0])[self.row_of],
+            None,
+        )
+        if self.unassigned == "nearest":
+            labels = nearest(self.path.weighted(point), blocks)[self.row_of]
+            if (labels < 0).any():
+                moved = self.evidence.place(labels)
+                placed = None if np.array_equal(moved, labels) else moved.astype(np.int32)
+                labels = moved
+        found = np.asarray(self.evidence.of_groups(labels.astype(np.int64)), np.float64)
+        return np.concatenate([found, np.zeros(len(blocks) - found.size)]), placed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What is kept is the groups, not the search."""
+        return _kept, (self.finished,)
+
+
+def _kept(path: ConsensusPath) -> ConsensusPath:
+    """The path as it was kept."""
+    return path
+
+
+def _numbered(masks: Sequence[NDArray[np.bool_]], size: int) -> SmallIntArray:
+    """(size,) the number of the mask that holds each place, -1 for none."""
+    found = np.full(size, -1, np.int32)
+    for number, mask in enumerate(masks):
+        found[mask] = number
+    return found

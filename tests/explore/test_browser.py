@@ -1,0 +1,115 @@
+"""The explorer in a real Chromium: as a new user would, with the keyboard, on a phone; nothing leaves the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import biconsensus as bc
+from biconsensus.explore import Explorer, explore
+from tests.explore.conftest import groupings
+
+READY = "body[data-status=ready][data-ready]"
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[Explorer]:
+    with explore(browser=False) as one:
+        yield one
+
+
+@pytest.fixture
+def page(browser: Any, explorer: Explorer) -> Iterator[Any]:
+    """The page; at the end nothing may have failed or gone elsewhere."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    found = context.new_page()
+    errors: list[str] = []
+    asked: list[str] = []
+    found.on("console", lambda message: errors.append(message.text))
+    found.on("pageerror", lambda error: errors.append(str(error)))
+    found.on("request", lambda request: asked.append(request.url))
+    found.goto(explorer.url)
+    yield found
+    context.close()
+    assert errors == []
+    assert {url for url in asked if not url.startswith((explorer.url, "data:", "blob:"))} == set()
+
+
+def test_a_new_user_finds_removes_chooses_and_exports(page: Any, table: Path) -> None:
+    page.set_input_files("#file", table)
+    page.wait_for_selector(READY)
+    page.wait_for_selector("#rows tr")
+    first = bc.find_consensus(list(groupings().T))
+    assert page.inner_text("#headline").startswith(f"{len(first)} groups of 75 elements")
+    sure = [float(text) for text in page.locator("#rows td:nth-child(4)").all_inner_texts()]
+    assert sure == sorted(sure)
+    page.wait_for_selector("#sources tr:has-text('chance') td:nth-child(4):has-text('0.')")
+    alike = [float(text) for text in page.locator("#sources td:nth-child(4)").all_inner_texts()]
+    assert max(alike[5:]) < 0.2 < min(alike[:5])  # who says nothing is seen at once
+    page.click("#keep")
+    page.uncheck("[aria-label='chance votes']")
+    page.uncheck("[aria-label='noise votes']")
+    page.wait_for_selector(READY)
+    page.fill("#n-groups", "2")
+    page.press("#n-groups", "Tab")
+    page.wait_for_selector("#command:has-text('--groups 2')")
+    wanted = bc.find_consensus(list(groupings()[:, :5].T), n_groups=2).labels
+    with page.expect_download() as download:
+        page.click("[data-export='groups.csv']")
+    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()[1:]
+    assert [int(line.split(",")[1]) for line in lines] == wanted.tolist()
+    page.wait_for_selector("#both .cross")
+    assert "moved" in page.inner_text("#both .headline")
+    frame = page.frame_locator("#frame")
+    frame.locator("body[data-ready]").wait_for()
+    assert frame.locator("#headline").inner_text().startswith("2 groups in 75 elements")
+
+
+def test_the_keyboard_moves_the_quorum_and_elements_are_tied(page: Any, table: Path) -> None:
+    page.set_input_files("#file", table)
+    page.wait_for_selector(READY)
+    page.wait_for_selector("#quorum:enabled")
+    page.focus("#quorum")
+    page.keyboard.press("End")
+    page.wait_for_selector("#command:has-text('--quorum 0.0025 --method path')")
+    page.keyboard.press("Home")
+    page.wait_for_selector("#command:has-text('--quorum 0.9')")
+    page.wait_for_selector(READY)
+    wanted = bc.find_consensus(list(groupings().T), quorum=0.9, method="path")
+    sizes = [int(text) for text in page.locator("#groups td:nth-child(2)").all_inner_texts()]
+    assert sizes == np.bincount(wanted.labels[wanted.labels >= 0], minlength=len(wanted)).tolist()
+    for name in ("e0", "e40"):
+        page.fill("#find", name)
+        page.check(f"[aria-label='Select {name}']")
+    page.click("#tie")
+    page.wait_for_selector("#command:has-text('--together e0,e40')")
+    assert page.inner_text("#tie-list").startswith("e0, e40")
+    page.click("#tie-list button")
+    page.wait_for_selector("#ties", state="hidden")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_phone_shows_everything_in_its_width(browser: Any, explorer: Explorer, dark: bool) -> None:
+    scheme = "dark" if dark else "light"
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(explorer.url)
+    page.wait_for_selector(READY)
+    for card in page.locator("aside details").all():
+        card.evaluate("node => { node.open = true; }")
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+    unnamed = """() => [...document.querySelectorAll("input, select, button, a[href], iframe")].filter((node) =>
+        !(node.labels && node.labels.length) && !node.getAttribute("aria-label") && !node.title
+        && !node.textContent.trim()).map((node) => node.outerHTML)"""
+    assert page.evaluate(unnamed) == []
+    from axe_playwright_python.sync_playwright import Axe
+
+    faults = Axe().run(page).response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in faults if one["impact"] in ("serious", "critical")] == []
+    background = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    assert background == ("rgb(21, 24, 29)" if dark else "rgb(255, 255, 255)")
+    context.close()

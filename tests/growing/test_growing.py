@@ -1,0 +1,123 @@
+"""A pool that grows: more sources, more elements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import biconsensus as bc
+from biconsensus import metrics
+from biconsensus.errors import InputError
+from tests.helpers.planted_modes import planted_modes
+
+HALVES = np.repeat([0, 1], 20)
+
+
+def runs(seed: int, n_sources: int = 8, m: int = 60, noise: float = 0.2) -> np.ndarray:
+    """Sources that see one grouping with some wrong labels."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 4, m)
+    return np.column_stack([np.where(rng.random(m) < noise, rng.integers(0, 4, m), truth) for _ in range(n_sources)])
+
+
+@settings(max_examples=4, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 1000))
+def test_a_stream_of_sources_ends_where_a_fit_from_scratch_does_in_any_order(data: st.DataObject, seed: int) -> None:
+    table = runs(seed, m=40)
+    order = data.draw(st.permutations(range(8)))
+    for quorum in ("auto", 0.5):
+        whole = bc.find_consensus(table, quorum=quorum)
+        grown = bc.find_consensus(table[:, order[:3]], quorum=quorum)
+        grown = grown.update(table[:, order[3:4]]).update(table[:, order[4:]])
+        assert grown.objective == pytest.approx(whole.objective)
+        assert metrics.ari(whole.labels, grown.labels) == 1.0
+
+
+def test_groups_keep_their_names_and_new_ones_get_new_names() -> None:
+    four = np.repeat([0, 1, 2, 3], [10, 14, 18, 22])
+    c = bc.find_consensus([four] * 3)
+    names = {name: set(np.flatnonzero(c.labels == t)) for t, name in enumerate(c.group_names)}
+    assert c.group_names == (0, 1, 2, 3)
+    split = np.where((four == 3) & (np.arange(64) % 2 == 0), 4, four)
+    later = c.update([split] * 9)
+    found = {name: set(np.flatnonzero(later.labels == t)) for t, name in enumerate(later.group_names)}
+    assert len(later) == 5
+    same = [name for name in names if names[name] == found.get(name)]
+    assert len(same) == 3
+    assert set(found) - set(same) == {4, 5}
+    assert [source.name for source in later.pool.sources][:5] == [f"source {k}" for k in range(5)]
+
+
+def test_extended_pools_are_those_made_at_once(tmp_path: Path) -> None:
+    table = runs(5, m=80).astype(float)
+    table[3, 2] = table[70, 1] = np.nan
+    table[75:, 0] = 9  # a label that only new elements have
+    whole = bc.find_consensus(table)
+    grown = bc.find_consensus(table[:60]).extend(table[60:])
+    np.testing.assert_array_equal(grown.pool.to_matrix().toarray(), whole.pool.to_matrix().toarray())
+    assert grown.pool.names == whole.pool.names
+    np.testing.assert_array_equal(grown.labels, whole.labels)
+    assert grown.objective == pytest.approx(whole.objective)
+    ids = [f"e{k}" for k in range(80)]
+    first = bc.find_consensus(bc.Pool.from_labels(table[:60], ids=ids[:60]))
+    assert first.extend(table[60:], ids=ids[60:]).pool.ids.tolist() == ids
+    with pytest.raises(InputError, match="ids: give them for the old and the new"):
+        first.extend(table[60:])
+    with pytest.raises(InputError, match="they are of 2 sources; the pool has 8"):
+        first.extend(table[60:, :2], ids=ids[60:])
+    later = first.update(table[:60, :1])
+    later.save(tmp_path / "kept.zip")
+    assert bc.Consensus.load(tmp_path / "kept.zip").group_names == later.group_names
+
+
+def test_answers_of_a_person_stay_when_the_pool_grows() -> None:
+    c = bc.find_consensus([HALVES] * 4).answer(0, 39, together=True)
+    later = c.update([HALVES])
+    assert later.labels[0] == later.labels[39]
+    assert later.answers == c.answers
+
+
+def test_what_was_decided_by_data_is_not_grown_without_it() -> None:
+    X = np.concatenate([np.random.default_rng(0).normal(9 * k, 1, (20, 2)) for k in range(2)])
+    from sklearn.cluster import KMeans
+
+    model = bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": [2, 3, 4]})], "auto", random_state=0).fit(X)
+    assert len(model.results_) in (3, 6, 12)
+    with pytest.raises(InputError, match="decided with the points, which a result does not keep"):
+        model.consensus_.update([HALVES])
+    assert isinstance(bool(model.consensus_.converged), bool)
+
+
+def test_settled_and_unsettled_pools_are_told_apart() -> None:
+    rng = np.random.default_rng(2)
+    settled = bc.find_consensus(runs(1, 24, noise=0.1)).converged
+    assert settled
+    assert settled.n_sources.tolist() == [3, 6, 12, 24]
+    assert settled.agreement[-1] == 1.0
+    assert "more runs would change little" in settled.summary
+    open_still = bc.find_consensus(rng.integers(0, 4, (60, 12)), quorum=0.5, method="joint").converged
+    assert not open_still
+    assert "would still change" in open_still.summary
+    few = bc.find_consensus([HALVES] * 4).converged
+    assert not few
+    assert "too few" in few.summary
+
+
+def test_the_order_of_sources_does_not_matter_for_convergence() -> None:
+    table, _ = planted_modes(np.random.default_rng(4), 1, m=80)
+    table = np.column_stack([table, table[:, ::-1]])
+    order = np.random.default_rng(0).permutation(table.shape[1])
+    one, other = (bc.find_consensus(t, quorum=0.5).converged for t in (table, table[:, order]))
+    np.testing.assert_allclose(one.agreement, other.agreement)
+
+
+def test_runs_are_added_until_the_answer_stays() -> None:
+    cliques = [(a, b) for part in ("abcdefg", "hijklmn") for a in part for b in part if a < b]
+    model = bc.ConsensusCommunities(["louvain", "label_propagation"], "auto", quorum=0.5, random_state=0)
+    assert len(model.fit([*cliques, ("g", "h")]).results_) == 10
+    with pytest.raises(InputError, match="n_runs: received 'many'"):
+        bc.ConsensusCommunities(n_runs="many").fit([*cliques])

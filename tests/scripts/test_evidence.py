@@ -1,0 +1,54 @@
+"""What the present code has measured is left alone, and the time of the rest is told beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.results import code_digest
+from scripts import evidence
+
+
+@pytest.fixture
+def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Three parts: measured, measured by other code, and never; the names of those that run."""
+    scripts = {name: tmp_path / "benchmarks" / f"{name}.py" for name in ("new", "old", "never")}
+    (tmp_path / "benchmarks").mkdir()
+    for script in scripts.values():
+        script.write_text("x = 1\n")
+    monkeypatch.setattr("benchmarks.results.ROOT", tmp_path)
+    code_digest.cache_clear()
+    found = [evidence.Part(name, script, tmp_path / f"{name}.json") for name, script in scripts.items()]
+    for name, code in (("new", code_digest(scripts["new"])), ("old", "other")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"measured": [{"code": code, "seconds": 120, "done": True}]}))
+    monkeypatch.setattr(evidence, "parts", lambda: found)
+    names: list[str] = []
+    monkeypatch.setattr(evidence, "run", lambda path: names.append(path.stem) or int(path.stem == "never"))
+    return names
+
+
+def test_only_what_is_out_of_date_runs(ran: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert evidence.main([]) == 1, "one part failed"
+    assert ran == ["old", "never"]
+    said = capsys.readouterr()
+    assert "2 of 3 parts to measure: about 2 minutes, and 1 whose time is not known yet." in said.out
+    assert "failed, or without their data: never" in said.err
+
+
+def test_again_measures_all_and_list_none(ran: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert evidence.main(["--list"]) == 0
+    assert ran == []
+    evidence.main(["--again", "new", "old"])
+    assert ran == ["new", "old"]
+    with pytest.raises(SystemExit):
+        evidence.main(["other"])
+    assert "there are: new, old, never" in capsys.readouterr().err
+
+
+def test_everything_published_is_a_part() -> None:
+    names = {part.name for part in evidence.parts()}
+    assert {"accuracy", "leaderboard", "order_audit", "communities", "solvers", "reliability"} <= names
+    assert "clustering_fig6_uci" in names
+    assert "results" not in names
