@@ -330,7 +330,7 @@ class Exclusion:
         bands = log_tests(len(self.data), size, 1, n_levels, "combinatorial") + size * np.log10(2)
         # half of epsilon is for this kind of test, half for witnesses
         penalty = max(bands - test.log_n_tests, 0.0) + np.log10(2)
-        return left.log_nfa(family, number) + penalty
+        return float(left.log_nfa(family, number) + penalty)
 
     def _spread(self, index: int, spot: float, left: Unexplained) -> float:
         """Log-10 probability that chance gives a fitted model what it holds of the rest, without its densest spot."""
