@@ -156,15 +156,7 @@ def ranks(values: Values) -> Ranks:
 def page(values: Values) -> str:
     """All tables."""
     ours = [found["biconsensus, auto"][4] / max(found["biconsensus, quorum 1/2"][4], 1e-3) for found in values.values()]
-    families = ["ensemble_pools", *KINDS]
-    own = "ConsensusCommunities, left-overs alone"
-    on_networks = ["biconsensus, auto", *ON_NETWORKS, own, *list(UNKNOWN)[1:], "ECG", "fast-ensemble"]
-    mixing = [
-        np.mean(
-            [float(key.split("mixing ")[1].split()[0]) for key in values if key.startswith(f"{family}:")] or [np.nan]
-        )
-        for family in NETWORKS
-    ]
+    families = [name for name in ("ensemble_pools", *KINDS) if any(key.startswith(f"{name}:") for key in values)]
     lines = [
         "# Accuracy on label tables",
         "",
@@ -181,18 +173,8 @@ def page(values: Values) -> str:
         *table(values, [*KNOWN, *SLOW], families),
         "EC-CMS ran on the first draw of each set of `ensemble_pools` alone.",
         "",
-        "## Networks",
-        "",
-        "LFR networks of `lfr_network` (1,000 nodes, mean degree 15, communities of 20 to 80); actual mixing "
-        f"{', '.join(f'{value:.3f}' for value in mixing)}. `ConsensusCommunities`, ECG and fast-ensemble see the "
-        "network, all others only the forty base results.",
-        "",
-        *table(values, on_networks, list(NETWORKS)),
-        "## Balanced pools",
-        "",
-        "Pools of the paper's experiments. The plain algorithm is the row at quorum 1/2.",
-        "",
-        *table(values, list(UNKNOWN)[:2], list(PAPER)),
+        *(network_lines(values) if any(key.startswith(NETWORKS) for key in values) else []),
+        *(balanced_lines(values) if any(key.startswith(PAPER) for key in values) else []),
         "## Ranks",
         "",
         "![Mean ranks with critical difference](accuracy-ranks.png)",
@@ -203,6 +185,38 @@ def page(values: Values) -> str:
         f"{np.median(ours):.1f}, 95% of the pools under {np.quantile(ours, 0.95):.1f}, largest {np.max(ours):.1f}.",
     ]
     return "\n".join(lines)
+
+
+def network_lines(values: Values) -> list[str]:
+    """Label tables of networks."""
+    own = "ConsensusCommunities, left-overs alone"
+    on_networks = ["biconsensus, auto", *ON_NETWORKS, own, *list(UNKNOWN)[1:], "ECG", "fast-ensemble"]
+    mixing: dict[str, list[float]] = {}
+    for key in values:
+        if key.startswith(NETWORKS):
+            mixing.setdefault(key.partition(":")[0], []).append(float(key.split("mixing ")[1].split()[0]))
+    return [
+        "## Networks",
+        "",
+        "LFR networks of `lfr_network` (1,000 nodes, mean degree 15, communities of 20 to 80); actual mixing "
+        f"{', '.join(f'{np.mean(found):.3f}' for found in mixing.values())}. `ConsensusCommunities`, ECG and "
+        "fast-ensemble see the network, all others only the forty base results.",
+        "",
+        *table(values, on_networks, list(mixing)),
+    ]
+
+
+def balanced_lines(values: Values) -> list[str]:
+    """Pools of the paper's own experiments."""
+    return [
+        "## Balanced pools",
+        "",
+        "Pools of the paper's experiments. The plain algorithm is the row at quorum 1/2.",
+        "",
+        *table(
+            values, list(UNKNOWN)[:2], [family for family in PAPER if any(key.startswith(family) for key in values)]
+        ),
+    ]
 
 
 def summary(values: Values) -> Values:

@@ -1,12 +1,13 @@
 """Several answers, growing pools, questions: what is reached (docs/benchmarks/beyond.md).
 
 The pools, draws and seeds here took no part in any choice; those of development had other ones (the sets of points are
-the same). BENCH=quick measures a few of each.
+the same). BENCH=quick measures a few of each; ``python -m benchmarks.beyond planted large`` measures these parts only.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Iterator
@@ -296,7 +297,7 @@ def main() -> None:
     jobs |= {f"granular {family}": (measure_granular, family) for family in ("ensemble_pools", *pools.KINDS)}
     jobs |= {"networks": (measure_networks,), "streams": (measure_streams,), "stopping": (measure_stopping,)}
     for key, (measure, *given) in jobs.items():
-        if key not in kept.values:
+        if key not in kept.values and (not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))):
             kept.values[key] = measure(*given)
             print(key, kept.values[key], flush=True)
             kept.save()

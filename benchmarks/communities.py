@@ -1,8 +1,8 @@
 """Communities: agreement of two answers on one network, and networks of up to a million edges.
 
 ``python -m benchmarks.communities [stability] [scale]`` runs the parts named, both by default; BENCH=quick the smallest
-of each. How good the communities are is on the leaderboard. The peers that it compares with are here:
-``pip install partition-igraph fast-ensemble-clustering python-louvain`` (benchmark only; GPL).
+of each. How good the communities are is on the leaderboard; the peers that it compares with are here:
+``pip install --group bench`` (GPL, for benchmarks only).
 """
 
 from __future__ import annotations

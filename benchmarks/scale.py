@@ -19,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.scale_agreement import agreement_table
 from benchmarks.scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
 from benchmarks.scale_realistic import realistic_table
 from benchmarks.scale_solver import dask_table, solver_table
+from benchmarks.scale_stages import stages_table
 from biconsensus._memory import available_memory
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,6 +48,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         results = compare(Path(folder))
         parts = [size_table(results), realistic_table(MODE), targets_table(results)]
+        parts += [stages_table(Path(folder), PAGE.with_name("scale-stages.png"), MODE), agreement_table(MODE)]
         parts += [solver_table(PAGE.with_name("scale-solver.png"), MODE), dask_table(Path(folder), MODE)]
     plot(results, PAGE.with_name("scale.png"))
     head = (

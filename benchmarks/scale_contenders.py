@@ -75,7 +75,7 @@ def louvain(table: np.ndarray) -> np.ndarray:
     return Louvain().fit_predict(membership(table), force_bipartite=True)
 
 
-def usenc(table: np.ndarray) -> np.ndarray:
+def usenc(table: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
     """Consensus step of U-SENC (Huang et al. 2020): transfer cut of that graph; true number of groups given."""
     from scipy.linalg import eigh
     from sklearn.cluster import KMeans
@@ -84,10 +84,10 @@ def usenc(table: np.ndarray) -> np.ndarray:
     overlaps = (matrix.T @ matrix).toarray() / table.shape[1]
     degrees = overlaps.sum(axis=1)
     scale = 1 / np.sqrt(np.maximum(degrees, 1e-12))
-    vectors = eigh(scale[:, None] * overlaps * scale, subset_by_index=[degrees.size - N_GROUPS, degrees.size - 1])[1]
+    vectors = eigh(scale[:, None] * overlaps * scale, subset_by_index=[degrees.size - n_groups, degrees.size - 1])[1]
     points = matrix @ (scale[:, None] * vectors)
     points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
-    return KMeans(N_GROUPS, n_init=1, random_state=0).fit_predict(points)
+    return KMeans(n_groups, n_init=1, random_state=0).fit_predict(points)
 
 
 PREPARED = {"polars": polars}
@@ -122,9 +122,10 @@ def measure(name: str, path: Path) -> dict[str, float]:
     if name in PREPARED:
         call = PREPARED[name](table)
     else:
+        n_groups = int(np.load(truth_of(path), mmap_mode="r")[:100_000].max()) + 1
 
         def call() -> Any:
-            return CONTENDERS[name](table)
+            return usenc(table, n_groups) if name == "usenc" else CONTENDERS[name](table)
 
     reset_peak()
     before, started, worked = memory("VmRSS"), time.perf_counter(), time.process_time()

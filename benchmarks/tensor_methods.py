@@ -2,8 +2,8 @@
 
 CELTA (Jia, Liu, Hou, Zhang: Clustering ensemble meets low-rank tensor approximation, AAAI 2021) and GTLEC (Chen, Xu,
 Lin, Huang, Wang, Lai: Graph-guided tensor learning for ensemble clustering, ACM MM 2023), each with the settings of its
-authors' demonstration. Written from the papers and checked step by step against the programs that their authors
-published (jyh-learning/TensorClusteringEnsemble, ManshengChen/Code-for-GTLEC-master).
+authors' demonstration. Written in our own words after the programs that their authors published
+(jyh-learning/TensorClusteringEnsemble, ManshengChen/Code-for-GTLEC-master); those were not run.
 """
 
 from __future__ import annotations

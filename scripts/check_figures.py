@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
     made = {
         page_path(path, document.get("page", "")): path for path, document in files.items() if "measured" in document
     }
-    wrong, notes, n_figures = [], [], 0
+    wrong, n_figures = [], 0
     for page in pages():
         text = page.read_text(encoding="utf-8")
         n_figures += len(MARK.findall(text))
@@ -56,14 +56,15 @@ def main(arguments: list[str] | None = None) -> int:
         if options.write and mended != text:
             page.write_text(mended, encoding="utf-8")
             messages = checked(mended)[1]
+        if page.parent == PUBLISHED and not (page.name == "index.md" or page.with_suffix(".json") in files):
+            messages += [] if RECORDED.search(text) else ["has no result file; see benchmarks/results.py"]
         if page not in made and page.parent not in (PUBLISHED, REPRODUCTION) and page.name != "CHANGELOG.md":
-            notes += [f"note: {page.relative_to(ROOT)}: {message}" for message in unexplained(text)]
+            messages += unexplained(text)
         wrong += [f"{page.relative_to(ROOT)}: {message}" for message in messages]
     for page, path in made.items():
         wrong += differing_page(page, path, options.write)
     for front in reproduce.FRONTS:
         wrong += differing_reproduction(front, options.write)
-    print("\n".join(notes))
     print("\n".join(wrong) or f"figures: {n_figures} in the text and {len(made)} pages are what their files say")
     if wrong and not options.write:
         print("To mend them: python -m scripts.check_figures --write", file=sys.stderr)

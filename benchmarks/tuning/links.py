@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=2, help="networks of each kind")
     options = parser.parse_args()
-    print("network, seed | refined: nats, groups, ARI, certainty | detectable | q: nats, change, ARI, s ...")
+    print("network, seed | refined: nats, groups, ARI, certainty | detectable | q: nats +- error, change, ARI, s ...")
     for name, make in (CASES | NULLS).items():
         for seed in range(options.graphs):
             graph, truth = make(seed)
@@ -44,7 +44,8 @@ def main() -> None:
                     state = run(links, q, spectrum.start(q))
                     score = ari(truth, state.marginals.argmax(axis=1))
                     used = time.process_time() - start
-                    cells.append(f"{q}: {state.nats:.1f}, {state.change:.2f}, {score:.3f}, {used:.1f}")
+                    nats = f"{state.nats:.1f} +- {state.error:.1f}"
+                    cells.append(f"{q}: {nats}, {state.change:.2f}, {score:.3f}, {used:.1f}")
             print(f"{name}, {seed} | {said} | {spectrum.n_detectable} | {' | '.join(cells)}", flush=True)
 
 

@@ -1,78 +1,158 @@
-"""Tables from which the levels of `significance/_points.py` were read: clouds without groups, and mixtures.
+"""Tables from which the levels of `significance/_points.py` were read: clouds without groups, and imitations of data.
 
-``python -m benchmarks.tuning.points [--runs N]``. The clouds and mixtures are none of those that the benchmark reports.
+``python -m benchmarks.tuning.points [directions|valleys|choices ...] [--runs N]``. The clouds and the imitations are
+none of those that the benchmark reports.
 
+* directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
 * valleys: largest mean depth (standard errors) over all groupings of the default pool of one cloud, by intrinsic
   dimension. `DEEPEST_NULL` lies above nearly all of it; on curves fewer paths lead around a gap, so it is higher.
-* directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
-* backers: effective number of sources that say what the best grouping of a cloud says, against that of a mixture. It is
-  what tells cells of one large cloud in many dimensions (deep valleys, nobody repeats them) from groups.
+  With it the effective number of sources that say what this grouping says: it tells cells of one large cloud in many
+  dimensions (deep valleys, nobody repeats them) from groups.
+* choices: mean ARI on imitations of more than three columns, and the evidence that the best of a pool finds in one
+  cloud (above 0 is a false alarm), for several `LEVEL_POINTS` and powers of the backing.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.imitations import KINDS
 from benchmarks.meaning_points import mixture, noise
 from biconsensus.clustering._pool import pool_of
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._choice import BACKER, agreement_with, options_of
 from biconsensus.quorum._path import QuorumPath
+from biconsensus.significance import _points
 from biconsensus.significance._points import PointEvidence
-from biconsensus.sources._default_pool import default_sources
+from biconsensus.sources._default_pool import default_sources, in_one_unit
 from biconsensus.sources._running import child_seeds, run_sources
+
+CLOUDS = (("normal", 4), ("uniform", 4), ("normal", 5), ("uniform", 5), ("uniform", 12), ("t, 4 degrees of freedom", 8))
 
 
 def main() -> None:
-    """Print the three tables."""
+    """Print the tables that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", default=list(TABLES))
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    for name in options.tables:
+        TABLES[name](options.runs)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The groupings of a default pool, how well the sources agree with each, and what the points say."""
+
+    labels: list[IntArray]
+    agreement: list[FloatArray]
+    """(c,) for each grouping, negative values as 0."""
+    evidence: PointEvidence
+
+    @classmethod
+    def of(cls, X: FloatArray) -> Judged:
+        """Run the default pool."""
+        sources = default_sources(X)
+        pool = pool_of(run_sources(sources, X, child_seeds(0, len(sources)), n_elements=len(X)), None, None)
+        path = QuorumPath.of(pool)
+        points = [option.point for option in options_of(path)]
+        return cls(
+            [path.labels(point)[pool.inverse] for point in points],
+            [np.maximum(agreement_with(path, point.row_labels), 0.0) for point in points],
+            PointEvidence(in_one_unit(X)),
+        )
+
+    def backers(self, k: int) -> float:
+        """Effective number of sources that say what a grouping says."""
+        return float((self.agreement[k] ** BACKER).sum())
+
+    def best(self, power: float) -> tuple[IntArray | None, float]:
+        """The grouping that would be chosen, None for one group; and the most evidence of any that has its backers."""
+        backed = [k for k in range(len(self.labels)) if self.backers(k) >= _points.FEWEST_BACKERS]
+        values = {k: self.evidence.of_grouping(self.labels[k]) for k in backed}
+        scores = {k: value * self.agreement[k].sum() ** power for k, value in values.items() if value > 0}
+        chosen = max(scores, key=scores.__getitem__) if scores else None
+        return None if chosen is None else self.labels[chosen], max(values.values(), default=-np.inf)
+
+
+def directions(runs: int) -> None:
+    """Depth between the two halves of a cloud along its first axis."""
     print("directions: cloud, dimensions, mean depth, standard deviation")
     for kind in ("normal", "uniform"):
         for d in (5, 10, 20):
-            depths = [halves(noise(kind, d, 400, 10_000 + run)) for run in range(20 * options.runs)]
-            print(f"  {kind} {d}: {np.mean(depths):.2f} {np.std(depths):.2f}")
-    print(
-        "valleys and backers: cloud, points, intrinsic dimension, level, best mean depth of any grouping, its backers"
-    )
-    for kind, d in (("ring", 2), ("normal", 2), ("uniform", 2), ("normal", 3), ("uniform", 5), ("normal", 10)):
+            depths = []
+            for run in range(20 * runs):
+                X = noise(kind, d, _points.LEVEL_POINTS, 10_000 + run)
+                evidence = PointEvidence(X)
+                labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
+                depths.append(evidence.of_grouping(labels) + evidence.toll + evidence.level)
+            print(f"  {kind} {d}: {np.mean(depths):.2f} {np.std(depths):.2f}", flush=True)
+
+
+def valleys(runs: int) -> None:
+    """The grouping of the default pool with the largest mean depth, on clouds and on mixtures."""
+    print("valleys: data, points, intrinsic dimension, level, best mean depth of any grouping, its backers")
+    clouds = (("ring", 2), ("normal", 2), ("uniform", 2), ("normal", 3), ("uniform", 3))
+    for kind, d in clouds:
         for n in (200, 600, 2000):
-            for run in range(options.runs):
-                print(f"  {kind} {d} {n}:", best(noise(kind, d, n, 20_000 + run)))
-    print("the same for mixtures")
-    for number in range(1000, 1000 + 4 * options.runs):
-        print(f"  mixture {number}:", best(mixture(number)[0]))
+            for run in range(runs):
+                print(f"  {kind} {d} {n}:", deepest(Judged.of(noise(kind, d, n, 20_000 + run))), flush=True)
 
 
-def halves(X: FloatArray) -> float:
-    """Depth between the two halves of a cloud along its first axis."""
-    evidence = PointEvidence(X)
-    labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
-    return evidence.of_grouping(labels) + evidence.toll + evidence.level
-
-
-def best(X: FloatArray) -> str:
-    """The grouping of the default pool with the largest mean depth."""
-    sources = default_sources(X)
-    pool = pool_of(run_sources(sources, X, child_seeds(0, len(sources)), n_elements=len(X)), None, None)
-    path = QuorumPath.of(pool)
-    evidence = PointEvidence(X)
-    dimension, level = evidence.dimension, evidence.level
-    found = []
-    for option in options_of(path):
-        n_borders = len(option.point) - 1
-        gained = evidence.of_grouping(path.labels(option.point)[pool.inverse]) + evidence.toll
-        depth = gained / n_borders + level
-        backers = float((np.maximum(agreement_with(path, option.point.row_labels), 0.0) ** BACKER).sum())
-        found.append((depth, backers, n_borders + 1))
+def deepest(judged: Judged) -> str:
+    """What the deepest grouping shows."""
+    evidence, found = judged.evidence, []
+    for k, labels in enumerate(judged.labels):
+        n_borders = np.unique(labels[labels >= 0]).size - 1
+        if n_borders > 0:
+            depth = (evidence.of_grouping(labels) + evidence.toll) / n_borders + evidence.level
+            found.append((depth, judged.backers(k), n_borders + 1))
     depth, backers, n_groups = max(found)
-    return f"dimension {dimension:.2f} level {level:.2f} depth {depth:.2f} of {n_groups} groups, backers {backers:.1f}"
+    return (
+        f"dimension {evidence.dimension:.2f} level {evidence.level:.2f} depth {depth:.2f} of {n_groups} groups, "
+        f"backers {backers:.1f}"
+    )
 
+
+def choices(runs: int) -> None:
+    """Mean ARI on imitations, and the most evidence in clouds, by level and power."""
+    data = {kind: [make(seed) for seed in range(runs)] for kind, make in KINDS.items() if kind != "plane shapes"}
+    data["mixtures"] = [(X, truths[0]) for X, truths in (mixture(1000 + run) for run in range(runs))]
+    judged = {kind: [(Judged.of(X), truth) for X, truth in sets] for kind, sets in data.items()}
+    clouds = [Judged.of(noise(kind, d, 700, 50_000 + run)) for kind, d in CLOUDS for run in range(runs)]
+    print("choices: LEVEL_POINTS, power | mean ARI | collapsed | clouds with groups, most evidence in one |", *judged)
+    for level_points in (100, 200, 400, 10**9):
+        _points.LEVEL_POINTS = level_points
+        for power in (0.5, 1.0, 2.0):
+            chosen = {kind: [(one.best(power)[0], truth) for one, truth in sets] for kind, sets in judged.items()}
+            means = [np.mean([score(labels, truth) for labels, truth in sets]) for sets in chosen.values()]
+            collapsed = sum(labels is None for sets in chosen.values() for labels, _ in sets)
+            most = [one.best(power)[1] for one in clouds]
+            print(
+                f"  {level_points:.0f}, {power} | {np.mean(means):.3f} | {collapsed} | "
+                f"{sum(value > 0 for value in most)} of {len(most)}, {max(most):.2f} | {shown(means)}",
+                flush=True,
+            )
+
+
+def score(labels: IntArray | None, truth: IntArray) -> float:
+    """ARI, 0 for one group."""
+    return 0.0 if labels is None else float(adjusted_rand_score(truth, labels))
+
+
+def shown(means: Iterable[float]) -> str:
+    """Numbers side by side."""
+    return " ".join(f"{mean:.3f}" for mean in means)
+
+
+TABLES = {"directions": directions, "valleys": valleys, "choices": choices}
 
 if __name__ == "__main__":
     main()

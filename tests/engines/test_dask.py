@@ -241,3 +241,16 @@ def test_bad_input_is_named():
         bc.find_consensus(da.zeros((20, 4), dtype=int), together=[[0, 1]])
     assert not is_dask([[0]])
     assert is_dask(da.zeros(3))
+
+
+def test_a_sampled_choice_is_the_same_mapped_in_chunks_and_in_partitions(tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 6, 14_000)
+    table = np.where(rng.random((14_000, 12)) < 0.3, rng.integers(0, 6, (14_000, 12)), truth[:, None]).astype(np.int8)
+    here = bc.find_consensus(table)
+    assert here.extraction["rows_searched"] < here.pool.rows.shape[0] / 2
+    np.save(tmp_path / "labels.npy", table)
+    for found in (bc.find_consensus(tmp_path / "labels.npy"), bc.find_consensus(iter(np.array_split(table, 5)))):
+        assert (found.labels == here.labels).all()
+        assert found.extraction == here.extraction
+    assert_same(bc.find_consensus(da.from_array(table, chunks=(4001, 12))), here)

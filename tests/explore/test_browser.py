@@ -113,3 +113,19 @@ def test_a_phone_shows_everything_in_its_width(browser: Any, explorer: Explorer,
     background = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
     assert background == ("rgb(21, 24, 29)" if dark else "rgb(255, 255, 255)")
     context.close()
+
+
+def test_names_are_text_whatever_they_hold(page: Any, tmp_path: Path) -> None:
+    hostile = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"
+    lines = [f'name,"{hostile}",plain', *(f'"{hostile} {k}",{k % 2},{k % 2}' for k in range(12))]
+    path = tmp_path / "hostile.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    page.set_input_files("#file", path)
+    page.wait_for_selector(READY)
+    page.wait_for_selector("#rows tr")
+    assert page.locator("#sources td:nth-child(2)").first.inner_text() == hostile
+    assert hostile in page.locator("#rows td:nth-child(2)").first.inner_text()
+    page.frame_locator("#frame").locator("body[data-ready]").wait_for()
+    assert page.evaluate("() => window.hacked") is None
+    page.uncheck("#sources input[type=checkbox] >> nth=0")
+    page.wait_for_selector("#command:has-text('--drop')")

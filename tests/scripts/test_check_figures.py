@@ -88,3 +88,15 @@ def test_a_page_of_the_reproduction_is_made_of_its_parts(site: Path, capsys: pyt
     assert "models.md is not made of the files" in capsys.readouterr().out
     assert check_figures.main(["--write"]) == 0
     assert (site / "files" / "models.md").read_text().startswith("# Fitted models")
+
+
+def test_a_page_of_a_benchmark_has_a_file_or_a_date(
+    site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = site / "files" / "other.md"
+    page.write_text("# Typed by hand\n")
+    monkeypatch.setattr(check_figures, "pages", lambda: [page])
+    assert check_figures.main([]) == 1
+    assert "other.md: has no result file" in capsys.readouterr().out
+    page.write_text("# Old" + DATED)
+    assert check_figures.main([]) == 0

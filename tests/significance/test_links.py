@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.graphs import lfr_network, read_graph
+from biconsensus.significance import _propagation
 from biconsensus.significance._description import Links, description_gain
 from biconsensus.significance._links import LinkEvidence, place_with_neighbours
 from biconsensus.significance._refinement import refine
@@ -116,3 +117,31 @@ def test_placing_goes_ring_by_ring_to_the_heaviest_and_the_rest_to_the_largest()
     labels = np.array([0, -1, 1, -1, -1, -1, -1, -1])
     assert place_with_neighbours(graph.adjacency, labels).tolist() == [0, 0, 1, 1, 1, 1, 1, -1]
     assert place_with_neighbours(graph.adjacency, np.full(8, -1)).tolist() == [-1] * 8
+
+
+def states_of(nats: dict[int, tuple[float, float]]):
+    """A belief propagation whose evidence and its error are given for each number of groups."""
+
+    def run(links: Links, q: int, start: np.ndarray, before: object = None, *, learn_shares: bool = False):
+        value, error = nats.get(q, (-9.0, 0.0))
+        marginals = np.eye(q)[np.arange(links.n_nodes) % q]
+        return _propagation.State(marginals, value - learn_shares, error, (1.0, 1.0), np.full(q, 1 / q), 0.1)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("nats", "n_groups"),
+    [
+        ({3: (20.0, 0.0), 5: (18.0, 1.0), 8: (18.0, 4.0)}, 8),  # the same within its error: the larger number
+        ({3: (20.0, 0.0), 5: (18.0, 1.0), 8: (9.0, 4.0)}, 3),
+        ({3: (-1.0, 0.0)}, 6),  # the spectrum shows groups, no number of them pays: as many as the runs found
+    ],
+)
+def test_how_many_weak_groups_there_are(monkeypatch: pytest.MonkeyPatch, nats: dict, n_groups: int) -> None:
+    monkeypatch.setattr(_propagation, "run", states_of(nats))
+    links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
+    assert _propagation._Spectrum(links).n_detectable == 3
+    found = _propagation.propagate(links, [], [], numbers=[5, 6, 7, 200, 250, 1])
+    assert found[0][0].max() + 1 == n_groups
+    assert found[0][1] > 0

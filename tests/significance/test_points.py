@@ -118,3 +118,16 @@ def test_large_data_is_judged_by_landmarks(monkeypatch):
     evidence = PointEvidence(X)
     assert evidence.of_grouping(truth) > 0
     assert (evidence.of_groups(truth) < -2).all()
+
+
+def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
+    X, truth = blobs(2, 8, each=150, apart=2.0)
+    levels = []
+    for others in (100, 1000):
+        far = np.random.default_rng(5).normal(60.0, 1.0, (others, 8))
+        borders = PointEvidence(np.concatenate([X, far]))._borders
+        (view,) = borders.of(np.concatenate([truth, np.full(others, 2)]), 3)
+        of_pair = np.flatnonzero((np.sort(view.sides, axis=1) == [0, 1]).all(axis=1))[0]
+        middle, error = _points.NULL_ON_DIRECTION
+        levels.append(view.scores[of_pair] * error + middle - view.gains[of_pair])
+    assert levels == pytest.approx([np.sqrt(300 / _points.LEVEL_POINTS)] * 2)

@@ -2,7 +2,8 @@
 
 Nothing is compressed again: the distinct rows of the pool are told apart further by the new labels (`Pool.__add__`), or
 new rows join them. The search is that of a fit from scratch on the grown pool, so that its labels are those of
-`find_consensus`, and the order in which sources came does not matter.
+`find_consensus`, and the order in which sources came does not matter; in very large pools it is spared where the new
+sources move little (`_standing`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from scipy.sparse import csr_array, vstack
 
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
+from biconsensus.growing._standing import standing
 from biconsensus.pool._combine import regrouped as regrouped_pool
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
@@ -30,7 +32,9 @@ def update(consensus: Consensus, more: Any) -> Consensus:
     new = more if isinstance(more, Pool) else Pool.from_labels(more)
     if not isinstance(more, Pool):
         new = _numbered_on(consensus.pool, new)
-    return _searched(consensus, consensus.pool + new)
+    pool = consensus.pool + new
+    found = standing(consensus, pool, new)
+    return _searched(consensus, pool) if found is None else replace(found, named=_names(consensus, found))
 
 
 def extend(consensus: Consensus, labels: Any, ids: Any = None, missing: int | None = None) -> Consensus:
@@ -66,8 +70,8 @@ def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
     old = before.labels
     new = after.labels[: old.size]
     both = (old >= 0) & (new >= 0)
-    shared = np.zeros((len(before), len(after)))
-    np.add.at(shared, (old[both], new[both]), 1.0)
+    cells = np.bincount(old[both] * len(after) + new[both], minlength=len(before) * len(after))
+    shared = cells.reshape(len(before), len(after)).astype(float)
     sizes = np.bincount(old[old >= 0], minlength=len(before)), np.bincount(new[new >= 0], minlength=len(after))
     likeness = shared / np.maximum(sizes[0][:, None] + sizes[1] - shared, 1.0)
     names, known = np.full(len(after), -1), before.group_names

@@ -17,7 +17,7 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
-UNWEIGHTED = ("by_column", "row_of_entry", "amounts", "sizes")
+UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes")
 """What is kept of a matrix when its weights change."""
 PROBE = 1 << 12
 """Rows that mostly tell candidates apart."""
@@ -61,6 +61,18 @@ class PreferenceMatrix:
     def by_column(self) -> csr_array:
         """(q, r) the transposed entries, for votes on columns."""
         return csr_array(self.entries.T)
+
+    @cached_property
+    def as_floats(self) -> csr_array:
+        """(r, q) the entries in the type of products."""
+        return self.entries.astype(np.float64)
+
+    @cached_property
+    def amounts_by_column(self) -> csr_array:
+        """(q, r) the transposed entries, each row times its multiplicity."""
+        transposed = csr_array(self.as_floats.T)
+        transposed.data = transposed.data * self.counts[transposed.indices]
+        return transposed
 
     @cached_property
     def row_of_entry(self) -> IntArray:

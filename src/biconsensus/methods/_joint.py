@@ -87,9 +87,13 @@ def search(votes: Votes, starts: Iterable[IntArray] = ()) -> IntArray:
     return max(finished, key=lambda answer: answer[1])[0]
 
 
-def climb(votes: Votes, columns: IntArray, steps: Sequence[Step]) -> tuple[IntArray, float]:
-    """Local optimum reached from a grouping of the columns by these steps, and its total gain (scaled)."""
-    columns, value = votes.alternate(columns)
+def climb(votes: Votes, columns: IntArray, steps: Sequence[Step], value: float | None = None) -> tuple[IntArray, float]:
+    """Local optimum reached from a grouping of the columns by these steps, and its total gain (scaled).
+
+    `value` is the gain of columns that alternating has brought to rest already.
+    """
+    if value is None:
+        columns, value = votes.alternate(columns)
     for _ in range(MAX_ROUNDS):
         before = value
         for step in steps:

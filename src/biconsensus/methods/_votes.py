@@ -41,17 +41,15 @@ class Votes:
         """Number of distinct columns."""
         return self.problem.shape[1]
 
-    @cached_property
+    @property
     def entries(self) -> csr_array:
         """(r, q) entries in the type of the products."""
-        return self.problem.entries.astype(np.float64)
+        return self.problem.as_floats
 
-    @cached_property
+    @property
     def entries_by_column(self) -> csr_array:
         """(q, r) the same, transposed, each row times its multiplicity."""
-        transposed = csr_array(self.entries.T)
-        transposed.data = transposed.data * self.problem.counts[transposed.indices]
-        return transposed
+        return self.problem.amounts_by_column
 
     @cached_property
     def unseen(self) -> csr_array | None:

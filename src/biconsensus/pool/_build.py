@@ -48,12 +48,15 @@ def from_labels(
     check_not_empty(columns[0].cells.size, 1)
     distinct, inverse = distinct_cells([column.cells for column in columns])
     codes = np.empty(distinct.shape, np.int32)
-    coded = [column.codes(distinct[:, k], codes[:, k]) for k, column in enumerate(columns)]
+    by_column = np.ascontiguousarray(distinct.T)
+    coded = [column.codes(cells, codes[:, k]) for k, (column, cells) in enumerate(zip(columns, by_column, strict=True))]
+    del by_column
     if not any(coded):  # every grouping put everything in no group: a candidate without elements stands for each
         coded = [["no group"] for _ in coded]
     widths = [len(groups) for groups in coded]
     source_of = np.repeat(np.arange(len(columns)), widths)
-    views = _views(csr_array(codes == UNSEEN), source_of)
+    unseen = codes == UNSEEN
+    views = _views(csr_array(unseen), source_of) if unseen.any() else {}
     return {
         "rows": _memberships(codes, widths),
         "inverse": inverse,
@@ -77,6 +80,8 @@ def _memberships(codes: NDArray[np.int32], widths: list[int]) -> csr_array:
         indices, indptr = columns.ravel(), np.arange(0, codes.size + 1, n_sources)
     else:
         indices, indptr = columns[inside], np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+    # in one type with the indices, which SciPy would copy otherwise
+    indptr = indptr.astype(np.int32 if indices.size < 2**31 else np.int64)
     ones = np.ones(indices.size, np.uint8)
     return csr_array((ones, indices, indptr), shape=(n_rows, int(offsets[-1])))
 

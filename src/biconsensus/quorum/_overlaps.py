@@ -143,10 +143,15 @@ def _held_by_source(problem: PreferenceMatrix) -> NDArray[np.int32] | None:
     if not problem.binary or backers.shape[1] * problem.shape[0] > TABLE * entries.nnz:
         return None
     source = backers.indices[backers.indptr[:-1]]
-    held = np.full((backers.shape[1], problem.shape[0]), -1, np.int32)
+    n_sources = backers.shape[1]
+    held = np.full((n_sources, problem.shape[0]), -1, np.int32)
     for rows, stored, lengths in row_parts(entries):
         indices = entries.indices[stored]
-        held[np.take(source, indices), np.repeat(np.arange(rows.start, rows.stop), lengths)] = indices
+        owner = np.take(source, indices)
+        if (lengths == n_sources).all() and (owner.reshape(-1, n_sources) == np.arange(n_sources)).all():
+            held[:, rows] = indices.reshape(-1, n_sources).T  # each row has a column of every source, in order
+        else:
+            held[owner, np.repeat(np.arange(rows.start, rows.stop), lengths)] = indices
     return held if np.count_nonzero(held >= 0) == entries.nnz else None
 
 

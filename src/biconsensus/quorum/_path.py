@@ -42,8 +42,7 @@ SAME_GROUP = 0.75
 """Jaccard index above which groups of neighbouring points are one group that lives on."""
 
 N_CONFIRMED = 4
-"""Points of a sampled path that are searched again on more rows; the best was among the first three on all pools of
-benchmarks/scale_agreement.py."""
+"""Points of a sampled path whose fit is measured on more rows; estimated, so that it costs far less than the path."""
 MAX_CELLS = 20_000_000
 """Rows times groups up to which a given number of groups is found on all rows: four tables of 160 MB."""
 SAME_GROUPING = 0.995
@@ -375,7 +374,7 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
     found: dict[float, IntArray] = {}
     for columns, value in map(votes.alternate, starts):
         if value not in found:  # else this way up was gone before
-            best, gain = climb(votes, columns, (merged, divided))
+            best, gain = climb(votes, columns, (merged, divided), value)
             found.setdefault(gain, best)
     columns = found[max(found)]
     rows, _ = votes.best_rows(columns)

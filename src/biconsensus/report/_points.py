@@ -226,7 +226,7 @@ def held_at(stop: Stop, sample: Sample) -> Held:
     own[stored[is_own]] = shares.data[is_own]
     rest = csr_array((shares.data[~is_own], (stored[~is_own], shares.indices[~is_own])), shape=shares.shape)
     other, top = top_in_rows(rest)
-    sure = calibrated(likeness.share_in(everyone.pool.inverse[inside], labels[inside]))
+    sure = everyone.confidence().elements[inside]
     return Held(
         own=np.where(own_group >= 0, calibrated(own), 0.0),
         other=other,

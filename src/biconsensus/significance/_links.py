@@ -134,7 +134,8 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
         if not clear:
-            for labels, nats in propagate(self.links, refined[:2], list(map(list, together or ()))):
+            numbers = [int(labels.max(initial=-1)) + 1 for labels in groupings]
+            for labels, nats in propagate(self.links, refined[:2], list(map(list, together or ())), numbers):
                 found.append(("belief propagation", labels))
                 self._averaged[in_order(labels).tobytes()] = nats
         return [(name, np.where(self.links.linked, labels, -1)) for name, labels in found if labels.max() > 0]

@@ -53,11 +53,12 @@ LANDMARKS_ON_DIRECTION = 2500
 """Points that are projected; more would only make the same valleys deeper."""
 LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
 """Columns, and the depth in standard errors that a valley on a direction must have to gain (the same script)."""
-LEVEL_POINTS = 400
-"""From this many points on that level grows as their root, as false valleys do: other groups take a fixed share of what
-lies between two parts of one cloud (benchmarks/tuning/points.py)."""
-NULL_ON_DIRECTION = 0.8, 0.9
-"""Mean and standard deviation of that depth between two halves of one cloud, in any dimension (the same script)."""
+LEVEL_POINTS = 200
+"""Points of two groups from which on the level between them grows as the root of their number, as false valleys do:
+other groups take a fixed share of what lies between two parts of one cloud (benchmarks/tuning/points.py)."""
+NULL_ON_DIRECTION = 1.0, 0.9
+"""Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
+script)."""
 TOLL_ON_DIRECTION = 1.0
 """Evidence on directions that any grouping must have beyond its borders: less is what the best of a pool shows of one
 cloud in four dimensions, where sources agree on how to cut a cube."""
@@ -65,6 +66,11 @@ NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_BACKERS = 2.0
 """Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
+SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
+"""Power of the agreement of a source in the backing: who draws a valley in the plane draws it at nearly the same place,
+in many dimensions nobody does (benchmarks/tuning/points.py)."""
+POWER_IN_DENSITY, POWER_ON_DIRECTION = 0.5, 2.0
+"""Power of the backing in the score (the same script)."""
 
 
 class PointEvidence:
@@ -92,17 +98,15 @@ class PointEvidence:
     kind = "points"
     fewest_backers = FEWEST_BACKERS
 
-    @property
-    def sharpness(self) -> float:
-        """Power of the agreement of a source: who draws a valley in the plane draws it at nearly the same place."""
-        return 4.0 if self._all.shape[1] <= VISIBLE else 1.0
-
     def __init__(self, X: FloatArray, random_state: int = 0) -> None:
         points = np.asarray(X, dtype=np.float64)
         rng = np.random.default_rng(random_state)
         m = len(points)
+        visible = points.shape[1] <= VISIBLE
         self._all = points
-        most = LANDMARKS if points.shape[1] <= VISIBLE else LANDMARKS_ON_DIRECTION
+        self.sharpness = SHARPNESS_IN_DENSITY if visible else SHARPNESS_ON_DIRECTION
+        self.backing_power = POWER_IN_DENSITY if visible else POWER_ON_DIRECTION
+        most = LANDMARKS if visible else LANDMARKS_ON_DIRECTION
         self._drawn = np.sort(rng.choice(m, most, replace=False)) if m > most else np.arange(m)
         self._points = points[self._drawn]
         n_neighbours = min(DIMENSION_NEIGHBOURS, len(self._points) - 1)
@@ -116,7 +120,7 @@ class PointEvidence:
         self.dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
         self._borders: _Borders = (
             _DensityValleys(self._distances, self._neighbours, self.dimension)
-            if points.shape[1] <= VISIBLE
+            if visible
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )
 
@@ -309,8 +313,7 @@ class _ProjectedValleys:
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
-        growth = max(1.0, float(np.sqrt(len(points) / LEVEL_POINTS)))
-        self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION)) * growth
+        self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -318,26 +321,34 @@ class _ProjectedValleys:
         sizes = np.bincount(labels, minlength=n_groups)
         members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
         centres = np.array([self._points[own].mean(axis=0) for own in members])
-        pairs = self._neighbouring(labels, n_groups, sizes, centres)
-        names = [own.tobytes() for own in members]
-        moments: _Moments | None = None
-        depths = np.empty(len(pairs))
-        for t, (g, h) in enumerate(pairs):
-            key = (names[g], names[h]) if names[g] < names[h] else (names[h], names[g])
-            if key not in self._known:
-                moments = moments or _Moments(self._points, self._folds, members)
-                self._known[key] = self._depth(moments, members, g, h)
-            depths[t] = self._known[key]
+        pairs = np.array(self._neighbouring(labels, n_groups, sizes, centres))
+        depths = self._depths(members, pairs)
+        smaller = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]])
+        gains = np.minimum(depths, CAP) - self.level * _growth(sizes[pairs].sum(axis=1))
+        gains = np.where(smaller < SMALLEST, np.minimum(gains, 0.0), gains)
         forest, borders = _Forest(n_groups), []
         middle, error = NULL_ON_DIRECTION
-        for t in np.argsort(depths, kind="stable"):
-            g, h = pairs[t]
+        for t in np.lexsort((depths, gains)):  # beyond the cap gains are the same
+            g, h = (int(group) for group in pairs[t])
             if forest.root(g) != forest.root(h):
                 forest.join(forest.root(g), forest.root(h))
-                gain = min(float(depths[t]), CAP) - self.level
-                small = min(sizes[g], sizes[h]) < SMALLEST
-                borders.append((min(gain, 0.0) if small else gain, (depths[t] - middle) / error, g, h))
+                borders.append((float(gains[t]), (depths[t] - middle) / error, g, h))
         return [_View.of(borders)]
+
+    def _depths(self, members: Sequence[IntArray], pairs: IntArray) -> FloatArray:
+        """(P,) depth of the valley between the two groups of each pair; groups come back, so what is known is kept."""
+        names = [own.tobytes() for own in members]
+        keys = [(min(names[g], names[h]), max(names[g], names[h])) for g, h in pairs]
+        fresh = [t for t, key in enumerate(keys) if key not in self._known]
+        if fresh:
+            weights, middles, enough = _directions(self._points, self._folds, members, pairs[fresh])
+            for t, weight, middle, known in zip(fresh, weights, middles, enough, strict=True):
+                one, other = (
+                    np.einsum("ij,ij->i", self._points[own], weight[self._folds[own]]) - middle[self._folds[own]]
+                    for own in (members[pairs[t, 0]], members[pairs[t, 1]])
+                )
+                self._known[keys[t]] = _valley_depth(one, other) if known else NO_VALLEY
+        return np.array([self._known[key] for key in keys])
 
     def _neighbouring(
         self, labels: IntArray, n_groups: int, sizes: IntArray, centres: FloatArray
@@ -368,57 +379,44 @@ class _ProjectedValleys:
             found.add((min(one, other), max(one, other)))
             forest.join(forest.root(one), forest.root(other))
 
-    def _depth(self, moments: _Moments, members: Sequence[IntArray], g: int, h: int) -> float:
-        """Depth of the valley between two groups in standard errors."""
-        directions = moments.directions(g, h)
-        if directions is None:
-            return NO_VALLEY
-        weights, middles = directions
-        one, other = (
-            np.einsum("ij,ij->i", self._points[own], weights[self._folds[own]]) - middles[self._folds[own]]
-            for own in (members[g], members[h])
-        )
-        return _valley_depth(one, other)
+
+def _growth(n_points: IntArray) -> FloatArray:
+    """By how much the level grows for pairs of groups with so many points together."""
+    return np.sqrt(np.maximum(n_points / LEVEL_POINTS, 1.0))
 
 
-class _Moments:
-    """Sums and products of the points of every group in every fold, from which any pair is fitted at once."""
+def _directions(
+    points: FloatArray, folds: IntArray, members: Sequence[IntArray], pairs: IntArray
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Discriminants of pairs of groups from all folds but one.
 
-    def __init__(self, points: FloatArray, folds: IntArray, members: Sequence[IntArray]) -> None:
-        d = points.shape[1]
-        shape = len(members), FOLDS
-        self.n, self.sums, self.products = np.zeros(shape), np.zeros((*shape, d)), np.zeros((*shape, d, d))
-        for g, own in enumerate(members):
-            for fold in range(FOLDS):
-                part = points[own[folds[own] == fold]]
-                self.n[g, fold], self.sums[g, fold] = len(part), part.sum(axis=0)
-                self.products[g, fold] = part.T @ part
-
-    def directions(self, g: int, h: int) -> tuple[FloatArray, FloatArray] | None:
-        """(F, d) discriminants of two groups from all folds but one, and (F,) their midpoints; None: too few points."""
-        (n_g, mean_g, spread_g), (n_h, mean_h, spread_h) = self._without_fold(g), self._without_fold(h)
-        if min(n_g.min(), n_h.min()) < 2:
-            return None
-        d, n = mean_g.shape[1], n_g + n_h
-        pooled = (spread_g + spread_h) / np.maximum(n - 2, 1)[:, None, None]
-        trace, square = np.trace(pooled, axis1=1, axis2=2), (pooled**2).sum(axis=(1, 2))
-        # the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010)
-        above = (1 - 2 / d) * square + trace**2
-        shrunk = np.clip(above / np.maximum((n - 1) * (square - trace**2 / d), 1e-300), 0.0, 1.0)
-        # points of a group that coincide get a spread of a 30,000th of the distance between the groups
-        apart = ((mean_h - mean_g) ** 2).sum(axis=1)
-        ridge = (shrunk + 1e-6) * np.maximum(trace, 0.0) / d + 1e-9 * apart + 1e-300
-        pooled = (1 - shrunk)[:, None, None] * pooled + ridge[:, None, None] * np.eye(d)
-        weights = np.linalg.solve(pooled, (mean_h - mean_g)[:, :, None])[:, :, 0]
-        weights /= np.sqrt(np.einsum("fi,fij,fj->f", weights, pooled, weights))[:, None] + 1e-300
-        return weights, np.einsum("fi,fi->f", weights, (mean_g + mean_h) / 2)
-
-    def _without_fold(self, g: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """(F,) number, (F, d) mean and (F, d, d) scatter of the points of a group outside each fold."""
-        n = self.n[g].sum() - self.n[g]
-        mean = (self.sums[g].sum(axis=0) - self.sums[g]) / np.maximum(n, 1)[:, None]
-        scatter = self.products[g].sum(axis=0) - self.products[g]
-        return n, mean, scatter - n[:, None, None] * mean[:, :, None] * mean[:, None, :]
+    Returns (P, F, d) weights, (P, F) midpoints, and (P,) whether there are enough points for them. Sums and products of
+    the points are taken once for every group and fold, from which all pairs are fitted at once.
+    """
+    d = points.shape[1]
+    shape = len(members), FOLDS
+    n, sums, products = np.zeros(shape), np.zeros((*shape, d)), np.zeros((*shape, d, d))
+    for g, own in enumerate(members):
+        for fold in range(FOLDS):
+            part = points[own[folds[own] == fold]]
+            n[g, fold], sums[g, fold], products[g, fold] = len(part), part.sum(axis=0), part.T @ part
+    n, sums, products = (total.sum(axis=1, keepdims=True) - total for total in (n, sums, products))
+    means = sums / np.maximum(n, 1)[..., None]
+    scatter = products - n[..., None, None] * means[..., :, None] * means[..., None, :]
+    g, h = pairs.T
+    both, apart = n[g] + n[h], means[h] - means[g]
+    pooled = (scatter[g] + scatter[h]) / np.maximum(both - 2, 1)[..., None, None]
+    trace, square = np.trace(pooled, axis1=2, axis2=3), (pooled**2).sum(axis=(2, 3))
+    # the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010)
+    above = (1 - 2 / d) * square + trace**2
+    shrunk = np.clip(above / np.maximum((both - 1) * (square - trace**2 / d), 1e-300), 0.0, 1.0)
+    # points of a group that coincide get a spread of a 30,000th of the distance between the groups
+    ridge = (shrunk + 1e-6) * np.maximum(trace, 0.0) / d + 1e-9 * (apart**2).sum(axis=2) + 1e-300
+    pooled = (1 - shrunk)[..., None, None] * pooled + ridge[..., None, None] * np.eye(d)
+    weights = np.linalg.solve(pooled, apart[..., None])[..., 0]
+    weights /= np.sqrt(np.einsum("pfi,pfij,pfj->pf", weights, pooled, weights))[..., None] + 1e-300
+    enough: BoolArray = np.minimum(n[g], n[h]).min(axis=1) >= 2
+    return weights, np.einsum("pfi,pfi->pf", weights, (means[g] + means[h]) / 2), enough
 
 
 def _valley_depth(one: FloatArray, other: FloatArray) -> float:
@@ -431,9 +429,10 @@ def _valley_depth(one: FloatArray, other: FloatArray) -> float:
     # Silverman's rule for the smaller group
     bandwidth = max(1.06 * spread * min(one.size, other.size) ** -0.2, step / 2)
     counts = [_histogram(part, start, step) for part in (one, other)]
-    offsets = (np.arange(GRID)[:, None] - np.arange(GRID)) * step / bandwidth
+    offsets = np.arange(1 - GRID, GRID) * step / bandwidth
     # sqrt(2) makes it the number of points in the window that the kernel amounts to
-    density = np.sqrt(2.0) * np.exp(-0.5 * offsets**2) @ (counts[0] + counts[1])
+    kernel = np.sqrt(2.0) * np.exp(-0.5 * offsets**2)
+    density = np.convolve(counts[0] + counts[1], kernel)[GRID - 1 : 2 * GRID - 1]
     places = start + step * np.arange(GRID)
     inner = np.flatnonzero((places >= low) & (places <= high))
     wrong = (1 - np.cumsum(counts[0]) / one.size + np.cumsum(counts[1]) / other.size)[inner]

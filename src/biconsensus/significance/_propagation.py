@@ -30,15 +30,17 @@ MAX_SWEEPS = 40
 """Sweeps after which messages that have not settled are used unsettled."""
 SETTLED = 1e-3
 """Mean change of a message at which it ends."""
-UNSETTLED = 0.6
+UNSETTLED = 0.8
 """Mean change of a message above which the free energy is not believed: where messages still wander that far it can be
-any number (seen on LFR networks of seeds 0 to 3, which no page reports)."""
+any number (seen on LFR networks of seeds 0 to 4, which no page reports)."""
+N_LOOKS = 5
+"""Last sweeps over which the free energy is averaged; where messages wander, so does it."""
 N_BATCHES = 20
 """Parts of a sweep; after each, the degree sums of the groups are brought up to date."""
 HEAD_START = 0.7
 """Probability of the group that a node starts in."""
-N_KEPT = 2
-"""Groupings that are proposed."""
+SPECTRAL_NATS = 1.0
+"""Evidence of groups that rest on the spectrum alone: more than none, less than what pays for its own description."""
 SMALLEST = 7
 """Fewest nodes of a group that is proposed, the paper's smallest group."""
 
@@ -50,7 +52,9 @@ class State:
     marginals: FloatArray
     """(m, q) probability of each group for each node."""
     nats: float
-    """Bethe log evidence over one group."""
+    """Bethe log evidence over one group, the mean over the last sweeps."""
+    error: float
+    """Its standard deviation over them: 0 where messages are at rest."""
     rates: tuple[float, float]
     """Links inside and between groups, over chance."""
     shares: FloatArray
@@ -59,7 +63,9 @@ class State:
     """Mean change of a message in the last sweep."""
 
 
-def propagate(links: Links, starts: Sequence[IntArray], together: list[list[int]]) -> list[tuple[IntArray, float]]:
+def propagate(
+    links: Links, starts: Sequence[IntArray], together: list[list[int]], numbers: Sequence[int] = ()
+) -> list[tuple[IntArray, float]]:
     """Groupings by belief propagation, each with its log evidence averaged over all groupings.
 
     Parameters
@@ -70,11 +76,20 @@ def propagate(links: Links, starts: Sequence[IntArray], together: list[list[int]
         Groupings to start from, besides those that the spectrum gives; labels from 0, none missing.
     together : list of lists of int
         Nodes that must share a group.
+    numbers : sequence of int
+        Groups that each base run found.
 
     Returns
     -------
     list of ((m,) int array, float)
-        At most `N_KEPT`, best first, all with evidence above 0; none where the spectrum says that nothing can be told.
+        At most two, best first, all with evidence above 0; none where the spectrum says that nothing can be told.
+
+    Notes
+    -----
+    Of the numbers of groups whose evidence is the same within its error the largest is taken: where messages wander,
+    few groups are not more certain than many. Where the spectrum shows that there are groups, but no number of them
+    pays for itself, the answer is the spectral grouping into as many as the runs found in the middle; runs that shatter
+    the network do not count.
     """
     n_cells = links.source.size
     if 2 * n_cells > MAX_CELLS or links.n_linked < 4:
@@ -86,20 +101,34 @@ def propagate(links: Links, starts: Sequence[IntArray], together: list[list[int]
         return []
     while q <= spectrum.most_groups and q * n_cells <= MAX_CELLS and worse < 2:
         state = run(links, q, spectrum.start(q))
-        better = _believed(links, state) and all(state.nats > other.nats for other in found)
-        worse = 0 if better else worse + 1
+        near = _believed(links, state) and all(state.nats + state.error >= other.nats for other in found)
+        worse = 0 if near else worse + 1
         found.append(state)
         q = max(q + 1, round(GROWTH * q))
     for labels in starts:
         n_groups = int(labels.max()) + 1
         if 1 < n_groups <= spectrum.most_groups and n_groups * n_cells <= MAX_CELLS:
             found.append(run(links, n_groups, labels))
-    found = sorted((state for state in found if _believed(links, state)), key=lambda state: -state.nats)[:N_KEPT]
+    found = [state for state in found if _believed(links, state)]
+    most = max((state.nats for state in found), default=0.0)
+    found = sorted((state for state in found if state.nats + state.error >= most), key=lambda state: -state.shares.size)
     if found:  # the same with shares of the groups that are learned, and paid for
         best = found[0]
-        found.append(run(links, best.shares.size, best.marginals.argmax(axis=1), best, learn_shares=True))
+        found = [best, run(links, best.shares.size, best.marginals.argmax(axis=1), best, learn_shares=True)]
     paid = [(_labels(links, state, together), _evidence(links, state)) for state in found if _believed(links, state)]
-    return sorted((pair for pair in paid if pair[1] > 0 and pair[0].max() > 0), key=lambda pair: -pair[1])[:N_KEPT]
+    paid = sorted((pair for pair in paid if pair[1] > 0 and pair[0].max() > 0), key=lambda pair: -pair[1])
+    usual = [number for number in numbers if 2 <= number <= spectrum.most_groups]
+    if paid or not usual:
+        return paid
+    return [(_joined(spectrum.start(int(np.median(usual))), together), SPECTRAL_NATS)]
+
+
+def _joined(labels: IntArray, together: list[list[int]]) -> IntArray:
+    """The same groups with nodes that must be together in the group that most of them are in."""
+    found = labels.copy()
+    for nodes in together:
+        found[nodes] = np.bincount(labels[nodes]).argmax()
+    return compact(found)
 
 
 def _evidence(links: Links, state: State) -> float:
@@ -198,7 +227,17 @@ def run(
         prior = np.log(shares) - np.outer(degree[rows], between + (inside - between) * expected - 1.0)
         return np.add.reduceat(incoming, first, axis=0) + prior.astype(np.float32), incoming
 
-    change = 1.0
+    def log_evidence() -> float:
+        """Bethe log evidence over one group."""
+        nats = total * (between + (inside - between) * float((expected**2).sum()) - 1.0)
+        for rows, edges, first in batches:
+            fields = fields_of(rows, edges, first)[0].astype(np.float64)
+            top = fields.max(axis=1)
+            nats += float((top + np.log(np.exp(fields - top[:, None]).sum(axis=1))).sum())
+        both = np.einsum("ij,ij->i", messages, messages[reverse]).astype(np.float64)
+        return nats - float((shuffled.weight * np.log(between + both * (inside - between))).sum()) / 2.0
+
+    change, looks = 1.0, []
     for sweep in range(MAX_SWEEPS):
         moved = 0.0
         for rows, edges, first in batches:
@@ -225,17 +264,13 @@ def run(
                 shares = shares / shares.sum()
         if change < SETTLED and sweep > 6:
             break
-    nats = 0.0
-    for rows, edges, first in batches:
-        fields = fields_of(rows, edges, first)[0].astype(np.float64)
-        top = fields.max(axis=1)
-        nats += float((top + np.log(np.exp(fields - top[:, None]).sum(axis=1))).sum())
-    both = np.einsum("ij,ij->i", messages, messages[reverse]).astype(np.float64)
-    nats -= float((shuffled.weight * np.log(between + both * (inside - between))).sum()) / 2.0
-    nats += total * (between + (inside - between) * float((expected**2).sum()) - 1.0)
+        if sweep >= MAX_SWEEPS - N_LOOKS:
+            looks.append(log_evidence())
+    looks = looks or [log_evidence()]
     whole = np.full((links.n_nodes, n_groups), 1.0 / n_groups, np.float32)
     whole[nodes] = marginals
-    return State(whole.astype(np.float64), nats, (inside, between), shares, change)
+    nats, error = float(np.mean(looks)), float(np.std(looks))
+    return State(whole.astype(np.float64), nats, error, (inside, between), shares, change)
 
 
 def _normal(logs: FloatArray) -> FloatArray:
