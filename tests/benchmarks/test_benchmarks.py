@@ -109,6 +109,24 @@ def test_solver_pools_go_on_without_data(no_data, monkeypatch):
 def test_fitting_keeps_the_parts_that_need_no_data(no_data, tmp_path, monkeypatch):
     fitting = load("fitting")
     monkeypatch.setattr(fitting, "PAGE", tmp_path / "fitting.md")
-    monkeypatch.setattr(fitting, "PARTS", {"sets": fitting.sets, "noise": lambda: "## Noise"})
+    made = iter([("case|0", lambda: [1.0])])
+    parts = {"sets": fitting.PARTS["sets"], "noise": (lambda: made, lambda runs: [f"{runs.table('noise', 'case')}"])}
+    monkeypatch.setattr(fitting, "PARTS", parts)
     fitting.main([])
-    assert (tmp_path / "fitting.md").read_text().endswith("## Noise\n")
+    assert (tmp_path / "fitting.md").read_text().endswith("[[1.]]\n")
+    # what is kept is not made again
+    monkeypatch.setitem(parts, "noise", (lambda: iter([("case|0", lambda: [2.0])]), parts["noise"][1]))
+    fitting.main(["noise"])
+    assert (tmp_path / "fitting.md").read_text().endswith("[[1.]]\n")
+
+
+def test_fitting_scenes_know_their_models():
+    scenes = load("fitting_scenes")
+    points, truth = scenes.lines(4, 0.5, 0)
+    assert points.shape == (400, 2)
+    assert scenes.n_lines_found(truth[:3], truth) == (3, 0)
+    assert scenes.n_lines_found([*truth[:1], np.array([1.0, 0.0, 9.0])], truth) == (1, 1)
+    scan, planes = scenes.room(2000)
+    normals = np.array([[*np.eye(3)[axis], -place] for axis, place in planes])
+    assert len(scan) == 2000
+    assert scenes.planes_found(np.concatenate([normals, normals[:1]]), planes) == (7, 1)

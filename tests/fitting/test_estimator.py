@@ -21,7 +21,8 @@ from biconsensus.fitting import Nfa, Sampling, propose_threshold
 from biconsensus.fitting._exclusion import ModelHits, Unexplained, densest_spot
 from biconsensus.fitting._hypotheses import Screened, propose, screen, subsample
 from biconsensus.fitting._refit import Fit
-from biconsensus.fitting._settings import Family
+from biconsensus.fitting._rounds import ModelSearch
+from biconsensus.fitting._settings import Family, Settings, families_of
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._background import Background
@@ -30,6 +31,7 @@ from biconsensus.sources._sampling import SamplingLaw, draw_samples
 
 PAPER = {"A": ("line", 5, 9.4), "B": ("line", 5, 10.9), "C": ("line", 11, 17.9), "D": ("circle", 5, 12.6)}
 """Model, number of models, and per cent that the true models themselves misclassify."""
+SETTINGS = Settings("auto", 1.0, Sampling(), Nfa(), None, None)
 
 
 def recall(fitter: MultiModelFitter, truth: IntArray) -> float:
@@ -597,3 +599,77 @@ class Odd:
 def test_own_models_are_checked_on_arrival(fault: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         MultiModelFitter(Odd(fault), 0.1).fit(cross()[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"random_state": "one"}, InputTypeError, "random_state must be None, a whole number"),
+        ({"random_state": -1}, InputError, "random_state must be from 0"),
+        ({"n_jobs": 0}, InputError, "n_jobs must not be 0"),
+        ({"n_jobs": 1.5}, InputTypeError, "n_jobs must be a whole number"),
+    ],
+)
+def test_seed_and_threads_are_checked_on_arrival(
+    options: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        MultiModelFitter("line", 0.02, **options).fit(cross()[0])
+
+
+def test_covariances_are_those_of_repeated_draws() -> None:
+    """The jackknife of one draw against the spread of the offset over many draws of the same line."""
+    rng = np.random.default_rng(3)
+    draws = [np.column_stack([rng.uniform(-1, 1, 120), rng.normal(0, 0.01, 120)]) for _ in range(40)]
+    line = LineModel()
+    fits = np.array([line.refit(x, np.ones(len(x))) for x in draws])
+    fits *= np.sign(fits[:, 1:2])
+    fitter = MultiModelFitter("line", 0.04, random_state=0).fit(draws[0])
+    (covariance,) = fitter.covariances(draws[0])
+    assert covariance.shape == (3, 3)
+    for entry in (0, 2):
+        assert 0.5 < np.sqrt(covariance[entry, entry]) / fits[:, entry].std() < 2
+    normal = fitter.params_[0, :2]
+    assert normal @ covariance[:2, :2] @ normal < 1e-3 * covariance[0, 0]  # a unit normal cannot change its length
+
+
+def test_extents_are_connected_parts() -> None:
+    rng = np.random.default_rng(0)
+    flat = np.column_stack([rng.uniform(0, [2, 1], (300, 2)), rng.normal(0, 0.002, 300)])
+    far = flat[:100] + [10, 0, 0]
+    x = np.concatenate([flat, far, rng.uniform(-1, 11, (100, 3))])
+    fitter = MultiModelFitter("plane", 0.01, random_state=0).fit(x)
+    extent = fitter.extents(x, gap=1.0)[0]
+    assert [set(part) & set(range(400)) for part in extent.parts[:2]] == [set(range(300)), set(range(300, 400))]
+    assert extent.lengths == pytest.approx([2, 1, 0], abs=0.15)
+    with pytest.raises(InputError, match="gap must be a positive distance"):
+        fitter.extents(x, gap=0)
+
+
+def test_a_plane_is_no_cylinder_of_a_hundred_metres() -> None:
+    rng = np.random.default_rng(2)
+    flat = np.hstack([rng.uniform(-1, 1, (120, 2)), rng.normal(0, 0.005, (120, 1)), np.tile([0.0, 0, 1], (120, 1))])
+    turn = rng.uniform(0, 2 * np.pi, 120)
+    out = np.column_stack([np.cos(turn), np.sin(turn), 0 * turn])
+    round_ = np.hstack([0.2 * out + rng.uniform(-1, 1, (120, 1)) * [0, 0, 1] + rng.normal(0, 0.005, (120, 3)), out])
+    x = np.concatenate([flat, round_])
+    x[:, 3:] += rng.normal(0, 0.02, (240, 3))
+    x[:, 3:] /= np.linalg.norm(x[:, 3:], axis=1, keepdims=True)
+    fitter = MultiModelFitter(["plane", "cylinder"], 0.015, n_samples=2000, random_state=0).fit(x)
+    assert sorted(fitter.families_) == ["cylinder", "plane"]
+
+
+def test_samples_are_planned_for_the_own_elements_of_a_model() -> None:
+    """A band of 0.06 holds some 30 of 1000 points by chance; a model needs 25 more, and samples of these alone."""
+    x = np.random.default_rng(0).uniform(-1, 1, (1000, 2))
+    with pytest.warns(NoConsensusWarning):
+        fitter = MultiModelFitter("line", 0.03, random_state=0).fit(x)
+    assert fitter.n_tested_ > 10_000
+
+
+def test_every_round_pays_the_same() -> None:
+    """Lines of a later round are accepted at the same level as those of the first."""
+    x, _ = cross()
+    search = ModelSearch(families_of("line", x, Sampling(), Nfa()), x, 0.02, SETTINGS, np.random.default_rng(0))
+    search.n_rounds = 7
+    assert {one.log_penalty for one in search._round()} == {np.log10(2)}

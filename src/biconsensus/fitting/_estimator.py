@@ -12,8 +12,9 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import check_finite
+from biconsensus._checks import check_finite, check_jobs, check_seed
 from biconsensus.errors import NoConsensusWarning
+from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._exclusion import Found
 from biconsensus.fitting._result import consensus_of, labels_of, members_of
 from biconsensus.fitting._rounds import ModelSearch
@@ -65,7 +66,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     label_width : float, optional
         Elements get the label of the nearest model within that many thresholds. By default each model has
         its own width, from 1 to 2.5 thresholds: labels go as far as most elements are more than clutter.
-    random_state : int, Generator or None
+    random_state : int, Generator, RandomState or None
         Seed.
     n_jobs : int, optional
         Threads.
@@ -170,14 +171,17 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         [15, 15]
         """
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
+        seed, n_jobs = check_seed(self.random_state), check_jobs(self.n_jobs)
         sampling = sampling_of(self.sampling)
         settings = check_settings(
-            Settings(self.n_samples, self.epsilon, sampling, nfa_of(self.test), self.label_width, self.n_jobs),
+            Settings(self.n_samples, self.epsilon, sampling, nfa_of(self.test), self.label_width, n_jobs),
             data.shape[1],
         )
         families = families_of(self.model, data, sampling, settings.test, self.bounds)
         threshold = check_threshold(self.threshold, families[0].model)
-        rng = np.random.default_rng(self.random_state)
+        if isinstance(seed, np.random.RandomState):
+            seed = seed.randint(2**32, dtype=np.uint32)
+        rng = np.random.default_rng(seed)
         if threshold is not None:
             warn_if_too_large(threshold, families, data)
         literal = settings.test.literal
@@ -228,3 +232,62 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "params_")
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
         return labels_of(self._found, self.bands_, data)
+
+    def covariances(self, X: ArrayLike) -> list[FloatArray]:
+        """Covariance of the parameters of each model, by leaving out parts of its elements in turn (jackknife).
+
+        Parameters
+        ----------
+        X : float array, shape (m, d)
+            The elements that were fitted.
+
+        Returns
+        -------
+        list of t float arrays, shape (p, p)
+            NaN where a model has too few elements. Parameters that obey a constraint, such as a normal of unit
+            length, have a singular covariance.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> x = np.column_stack([rng.uniform(-1, 1, 200), rng.normal(0, 0.01, 200)])
+        >>> fitter = MultiModelFitter("line", threshold=0.03, random_state=0).fit(x)
+        >>> error = np.sqrt(fitter.covariances(x)[0][2, 2])  # of the offset: about 0.01 / sqrt(200)
+        >>> bool(0.0004 < error < 0.0014)
+        True
+        """
+        check_is_fitted(self, "params_")
+        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        rng = np.random.default_rng(0)  # which elements are left out together hardly matters
+        return [covariance_of(one, data, rng) for one in self._found]
+
+    def extents(self, X: ArrayLike, gap: float | None = None) -> list[Extent]:
+        """Connected parts of the elements of each model, and how far the largest part reaches.
+
+        Parameters
+        ----------
+        X : float array, shape (m, d)
+            Elements.
+        gap : float, optional
+            Largest distance between connected elements; four times the median distance of the elements of a model
+            to their nearest by default.
+
+        Returns
+        -------
+        list of t Extent
+
+        Examples
+        --------
+        >>> x = np.column_stack([np.append(np.arange(20), np.arange(60, 90)), np.zeros(50)])
+        >>> x = np.vstack([x, np.random.default_rng(0).uniform(0, 90, (50, 2))])
+        >>> extent = MultiModelFitter("line", threshold=0.1, random_state=0).fit(x).extents(x)[0]
+        >>> [len(part) for part in extent.parts], extent.lengths.round(3).tolist()
+        ([30, 20], [29.0, 0.0])
+        """
+        check_is_fitted(self, "params_")
+        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        members = members_of(self._found, data).tocsc()
+        return [
+            extent_of(one, data, np.sort(members[:, [t]].indices).astype(np.int64), gap)
+            for t, one in enumerate(self._found)
+        ]

@@ -11,7 +11,7 @@ from scipy.spatial import cKDTree
 from biconsensus.fitting._hypotheses import Screened
 from biconsensus.fitting._refit import Fit, first_alike, merged, merged_by_votes, refine_groups
 from biconsensus.fitting._settings import Family
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.significance._models import NfaTest, log_tests, log_tightness
 
 _WITNESSES = 12
@@ -128,11 +128,17 @@ def _codimension(chance: FloatArray, levels: FloatArray) -> float:
     return float(max(1, round(growth / np.log(levels[-1] / levels[-2]))))
 
 
+def _parameters(model: Model) -> int:
+    """Free parameters of a model."""
+    return int(getattr(model, "degrees_of_freedom", model.sample_size))
+
+
 class Unexplained:
     """What is left of elements and background after some models were taken, and how much of it each model holds."""
 
     def __init__(self, models: list[ModelHits], weights: FloatArray, n_points: int) -> None:
         self._models, self._weights = models, weights
+        self._fewest = min(_parameters(one.test.model) for one in models)
         self.live, self.quiet = np.ones(len(weights), bool), np.ones(n_points, bool)
         self._held = [weights @ one.hits for one in models]
         self._squares = [one.squares.sum(0) for one in models]
@@ -147,25 +153,42 @@ class Unexplained:
             self._beside[index] = self._beside[index] - one.beside[still].sum(0)
         self.live[gone], self.quiet[still] = False, False
 
-    def scores(self, tight: bool = True) -> FloatArray:
-        """(g,) log-10 NFA of each fitted model among what is left, at its best threshold."""
-        parts = [self._score(index, tight) for index in range(len(self._models))]
+    def scores(self) -> FloatArray:
+        """(g,) log-10 NFA of each fitted model among what is left, at its best threshold, with its tightness."""
+        parts = [self._score(index) for index in range(len(self._models))]
         return np.concatenate([np.empty(0), *parts])
 
-    def _score(self, index: int, tight: bool) -> FloatArray:
+    def log_nfa(self, index: int, number: int) -> float:
+        """The same of one model of a family, without its tightness."""
+        columns = slice(number, None, self._held[index].size // self._models[index].n_levels)
+        return float(self._level_log_nfa(index, columns, self._models[index].test.left_out).min())
+
+    def _score(self, index: int) -> FloatArray:
         """(g,) the scores of one family."""
         one, test = self._models[index], self._models[index].test
-        held = self._held[index] - test.left_out * self._weights.mean()
-        n_points, chance = np.inf, one.chance
-        if test.chance.rule == "background":
-            n_points = float(self.quiet.sum())
-            chance = self._beside[index] / max(n_points, 1.0)
-        nfa = test.log_nfa(held, chance, n_points, self.live)
-        if tight and test.weights is None:
-            # as for a variance: least squares took as many elements' worth of it as are left out
+        used = test.left_out
+        if used and len(self._models) > 1:
+            # families are compared alike: least squares uses up as many elements as determine the parameters
+            used = max(used, -(-_parameters(test.model) // int(getattr(test.model, "codimension", 1))))
+        nfa = self._level_log_nfa(index, slice(None), used)
+        if test.weights is None:
+            held = self._held[index] - used
             mean = np.maximum(self._squares[index], 0.0) / np.maximum(held, 1.0)
             nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension)
+            # a plane is no cylinder of a hundred metres: each parameter that another family does without costs what
+            # it takes to tell, half a logarithm of the number of elements
+            nfa = nfa + (_parameters(test.model) - self._fewest) / 2 * np.log10(np.maximum(held, 1.0))
         return np.asarray(nfa.reshape(one.n_levels, -1).min(0), np.float64)
+
+    def _level_log_nfa(self, index: int, columns: slice, left_out: int) -> FloatArray:
+        """Log-10 NFA of some models of one family at each threshold, without so many of their elements."""
+        one, test = self._models[index], self._models[index].test
+        held = self._held[index][columns] - left_out * self._weights.mean()
+        n_points, chance = np.inf, one.chance[columns]
+        if test.chance.rule == "background":
+            n_points = float(self.quiet.sum())
+            chance = self._beside[index][columns] / max(n_points, 1.0)
+        return test.log_nfa(held, chance, n_points, self.live)
 
 
 class Exclusion:
@@ -299,7 +322,7 @@ class Exclusion:
         A band can be moved until b elements lie on its edges, each on one of two, without losing an element. This is
         the smaller number where samples are not exact and elements are many.
         """
-        family, _ = self._place[index]
+        family, number = self._place[index]
         test = self.candidates[family].test
         if not test.left_out or test.weights is not None:
             return float(np.inf)
@@ -307,7 +330,7 @@ class Exclusion:
         bands = log_tests(len(self.data), size, 1, n_levels, "combinatorial") + size * np.log10(2)
         # half of epsilon is for this kind of test, half for witnesses
         penalty = max(bands - test.log_n_tests, 0.0) + np.log10(2)
-        return float(left.scores(tight=False)[index] + penalty)
+        return float(left.log_nfa(family, number) + penalty)
 
     def _spread(self, index: int, spot: float, left: Unexplained) -> float:
         """Log-10 probability that chance gives a fitted model what it holds of the rest, without its densest spot."""

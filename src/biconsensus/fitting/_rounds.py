@@ -24,6 +24,8 @@ _PILOT = 256
 """Hypotheses that are drawn to learn about the data."""
 _ENOUGH = 256
 """A round stops drawing hypotheses when this number has passed the screening: the next round looks for the rest."""
+_USED_UP = 0.1
+"""A batch that gives less than this part of the hypotheses it should is the last: distinct samples are used up."""
 _BACKGROUND = 4096
 """Fewest background points."""
 
@@ -161,7 +163,8 @@ class ModelSearch:
         parts = list[Screened]()
         drawn = 0
         while drawn < planned:
-            hypotheses = propose(family, view, min(batch, planned - drawn), self.rng)
+            wanted = min(batch, planned - drawn)
+            hypotheses = propose(family, view, wanted, self.rng)
             if not len(hypotheses.params):
                 break
             if test.chance.rule == "empirical":
@@ -170,7 +173,8 @@ class ModelSearch:
                 test = self._test(family, chosen, len(hypotheses.params), self._chance, threshold)
             parts.append(screen(view, hypotheses, test, relaxed, settings.n_jobs))
             drawn += len(hypotheses.params)
-            if not automatic or family.law.name == "exhaustive" or sum(len(p.params) for p in parts) >= _ENOUGH:
+            used_up = len(hypotheses.params) < _USED_UP * wanted or family.law.name == "exhaustive"
+            if used_up or not automatic or sum(len(p.params) for p in parts) >= _ENOUGH:
                 break
         screened = _together(parts, view, family)
         if not self.n_rounds:
@@ -181,8 +185,9 @@ class ModelSearch:
     def _confirmed(self, data: FloatArray, candidates: list[Candidates]) -> list[Found]:
         """Models of this round; their elements are set aside."""
         settings = self.settings
-        # the r-th round may spend epsilon / (r (r + 1)); these shares add up to epsilon
-        log_penalty = float(np.log10((self.n_rounds + 1) * (self.n_rounds + 2)))
+        # a round may spend a = epsilon / (1 + epsilon) and takes place only if the one before found a model: on
+        # background alone that has a probability of a at most, and a + a^2 + a^3 + ... = epsilon
+        log_penalty = float(np.log10(1 + settings.epsilon))
         found = Exclusion(data, candidates).run(settings.epsilon, log_penalty)
         if self._live.sum() > len(data):
             tests = {one.family.name: one.test for one in candidates}
@@ -221,17 +226,23 @@ class ModelSearch:
         return max(int(np.ceil(n_samples * share**family.model.sample_size)), min(n_samples, _FEWEST))
 
     def _enough(self, family: Family, data: FloatArray, threshold: float) -> int:
-        """Hypotheses that find the smallest model which would be meaningful, if its elements were drawn uniformly."""
+        """Hypotheses that find the smallest model which would be meaningful, if its elements were drawn uniformly.
+
+        Of the elements that it needs within the threshold chance puts some there: only the others are its own.
+        """
         size, sampling = family.model.sample_size, self.settings.sampling
         pilot = propose(family, data, _PILOT, self.rng).params
         chance = self._viewed(family)
-        widths = np.full(len(pilot), threshold)
-        p = float(np.median(chance.probability(family.model, pilot, widths))) if len(pilot) else 1.0
         counts = np.arange(1, len(data) - size + 1)
         tests = log_tests(len(data), size, family.most, len(FRACTIONS))
-        nfa = tests + log_binomial_tail(len(data) - size, counts, p)
-        smallest = size + int(np.searchsorted(-nfa, -np.log10(self.settings.epsilon))) + 1
-        sample_chance = min(1.0, (smallest / len(data)) ** size)
+        own = len(data)
+        for level in threshold * FRACTIONS:
+            widths = np.full(len(pilot), level)
+            p = float(np.median(chance.probability(family.model, pilot, widths))) if len(pilot) else 1.0
+            nfa = tests + log_binomial_tail(len(data) - size, counts, p)
+            smallest = size + int(np.searchsorted(-nfa, -np.log10(self.settings.epsilon))) + 1
+            own = min(own, max(smallest - round(p * len(data)), size))
+        sample_chance = min(1.0, (own / len(data)) ** size)
         if sampling.min_candidates / sample_chance > family.most:
             return family.most
         needed = samples_needed(sample_chance, sampling.min_candidates, sampling.detection)

@@ -18,7 +18,7 @@ _SCALE = 0.95
 """Part of a model's own elements that its own scale holds."""
 _MAJORITY = 0.5
 """A model of which more than this part lies within the own scale of others is no structure of its own."""
-_POLISH = 2
+_POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from biconsensus.models._background import Seed, as_probability, box_sides, uniform_background
-from biconsensus.models._least_squares import refine
+from biconsensus.models._least_squares import levenberg_marquardt
 from biconsensus.models._round import round_refit
 from biconsensus.protocols import FloatArray
 
@@ -86,20 +86,27 @@ class CylinderModel:
         disc = round_refit(points @ across, weights)
         if not np.isfinite(disc).all():
             return np.full(7, np.nan)
-        middle = weights @ points / weights.sum()
-        start = np.array([0.0, 0.0, *(disc[:2] - middle @ across), disc[2]])
+        middle, root = weights @ points / weights.sum(), np.sqrt(weights)
+        start = np.concatenate([middle + across @ (disc[:2] - middle @ across), axis, disc[2:]])
 
-        def place(theta: FloatArray) -> FloatArray:
-            direction = axis + across @ theta[:2]
-            direction /= np.linalg.norm(direction)
-            foot = middle + across @ theta[2:4]
-            return np.concatenate([foot - (foot @ direction) * direction, direction, [abs(theta[4])]])
+        def system(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
+            gap, direction = points - theta[:3], theta[3:6]
+            along = gap @ direction
+            out = gap - along[:, None] * direction
+            length = np.linalg.norm(out, axis=1)
+            sideways = (out / np.maximum(length, 1e-300)[:, None]) @ _sides(direction)
+            slopes = np.column_stack([-along[:, None] * sideways, -sideways, -np.ones(len(points))])
+            return root * (length - theta[6]), root[:, None] * slopes
 
-        def errors(theta: FloatArray) -> FloatArray:
-            where = place(theta)
-            return np.asarray(_axis_distances(where[None, :3], where[None, 3:6], points) - where[6], dtype=float)
+        def move(theta: FloatArray, step: FloatArray) -> FloatArray:
+            sides = _sides(theta[3:6])
+            direction = theta[3:6] + sides @ step[:2]
+            foot = theta[:3] + sides @ step[2:4]
+            return np.concatenate([foot, direction / np.linalg.norm(direction), [theta[6] + step[4]]])
 
-        return place(refine(errors, start, weights))
+        best = levenberg_marquardt(system, move, start)
+        best[:3] -= (best[:3] @ best[3:6]) * best[3:6]
+        return np.append(best[:6], abs(best[6]))
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Volume (k,) of the shell over that of the box, at most 1."""
@@ -146,6 +153,15 @@ def with_normals(points: FloatArray, n_neighbors: int = 12) -> FloatArray:
     patch = patch - patch.mean(axis=1, keepdims=True)
     _, vectors = np.linalg.eigh(np.swapaxes(patch, 1, 2) @ patch)
     return np.hstack([points, vectors[:, :, 0]])
+
+
+def _sides(direction: FloatArray) -> FloatArray:
+    """(3, 2) two unit vectors at right angles to a direction and to each other."""
+    x, y, z = direction.tolist()
+    sign = 1.0 if z >= 0 else -1.0
+    a = -1 / (sign + z)
+    b = x * y * a
+    return np.array([[1 + sign * x * x * a, b], [sign * b, sign + y * y * a], [-sign * x, -y]])
 
 
 def _axis_distances(foot: FloatArray, axis: FloatArray, points: FloatArray) -> FloatArray:

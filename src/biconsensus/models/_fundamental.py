@@ -10,6 +10,7 @@ import numpy as np
 from biconsensus.models._background import Seed
 from biconsensus.models._least_squares import levenberg_marquardt
 from biconsensus.models._projective import (
+    adjugate,
     biweights,
     exchanged,
     hartley,
@@ -175,7 +176,10 @@ def _sampson_system(matrix: FloatArray, first: FloatArray, second: FloatArray) -
 
 def _oriented(matrices: FloatArray, first: FloatArray, second: FloatArray) -> BoolArray:
     """Whether (k,) all points lie in front of both cameras: (e2 x x2) . (F x1) has one sign."""
-    epipole = np.linalg.svd(matrices)[0][:, :, 2]
+    # rows of the adjugate of a matrix of rank two are multiples of the epipole; the longest is the most certain
+    rows = adjugate(matrices)
+    longest = np.einsum("kij,kij->ki", rows, rows).argmax(axis=1)
+    epipole = rows[np.arange(len(rows)), longest]
     lines = first @ np.swapaxes(matrices, 1, 2)
     sign = np.sign(np.einsum("knd,knd->kn", np.cross(epipole[:, None], second), lines))
     return np.asarray(np.abs(sign.sum(axis=1)) == sign.shape[1], dtype=np.bool_)

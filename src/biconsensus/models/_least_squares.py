@@ -99,6 +99,8 @@ def refine(
 
 
 State = TypeVar("State")
+_GAIN = 1e-7
+"""Smallest gain of a step, over the sum of squares, that is worth another: a few thousandths of a standard error."""
 _STEPS, _TRIES = 30, 8
 """Most steps of Levenberg and Marquardt, and most tries of one step with more damping."""
 
@@ -128,7 +130,7 @@ def levenberg_marquardt(
         else:
             return state
         state, (errors, slopes), damping = trial, found, max(damping / 10, 1e-12)
-        if before - errors @ errors < 1e-9 * before:
+        if before - errors @ errors < _GAIN * before:
             break
     return state
 

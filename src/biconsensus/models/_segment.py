@@ -33,7 +33,8 @@ class SegmentModel:
 
     sample_size: ClassVar[int] = 2
     n_features: ClassVar[int] = 2
-    degrees_of_freedom: ClassVar[int] = 4
+    degrees_of_freedom: ClassVar[int] = 2
+    """Those of its line: the ends are its extent, which the chance of a hit takes into account."""
     measures: ClassVar[tuple[str, ...]] = ("length",)
     n_improve: ClassVar[int] = 3
 

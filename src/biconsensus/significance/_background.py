@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 
 from biconsensus.errors import InputError
 from biconsensus.models._background import uniform_background
-from biconsensus.protocols import BoolArray, FloatArray, Model
+from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 
 _BLOCK = 1 << 21
 """Residuals held at a time: 16 MB."""
@@ -48,6 +48,15 @@ def smoothed(
     side = np.maximum(high - low, np.finfo(float).tiny)
     folded = np.mod(points - low, 2 * side)
     return np.hstack([low + np.minimum(folded, 2 * side - folded), data[chosen, places.shape[1] :]])
+
+
+def count_hits(hits: BoolArray) -> IntArray:
+    """(k,) number of ones in each column of a table (m, k)."""
+    counts = np.zeros(hits.shape[1], np.int64)
+    # bytes add up fastest, and 255 of them cannot overflow
+    for start in range(0, len(hits), 255):
+        counts += np.add.reduce(hits[start : start + 255].view(np.uint8), axis=0, dtype=np.uint8)
+    return counts
 
 
 @dataclass(frozen=True)
@@ -106,7 +115,7 @@ class Background:
         step, counts = max(1, _BLOCK // max(len(points), 1)), np.zeros((len(levels), len(params)))
         for start in range(0, len(params), step):
             residuals = model.residuals(params[start : start + step], points)
-            counts[:, start : start + step] = [np.count_nonzero(residuals <= level, axis=0) for level in levels]
+            counts[:, start : start + step] = [count_hits(residuals <= level) for level in levels]
         return counts / max(len(points), 1)
 
     def probabilities(self, model: Model, params: FloatArray, levels: FloatArray) -> FloatArray:

@@ -14,10 +14,12 @@ from scipy.special import betainc, betaln, gammainc, gammaln
 
 from biconsensus.errors import InputError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
-from biconsensus.significance._background import Background
+from biconsensus.significance._background import Background, count_hits
 
 _TINY = 1e-200
 """Tail below which the incomplete beta function may underflow, so that a series takes over."""
+_TERMS = 32
+"""Terms of the hypergeometric series that are added at a time: most tails need no more."""
 _TILTS = np.geomspace(1e-2, 1e5, 128)
 
 
@@ -114,11 +116,16 @@ def log_excess_tail(n: ArrayLike, k: ArrayLike, n_background: ArrayLike, hits: A
 def _log_hypergeometric(n: FloatArray, k: FloatArray, q: FloatArray, h: FloatArray) -> FloatArray:
     """Log-10 probability of k or more of the k + h hits among n of the n + q points, above the mean."""
     first = _log_choose(n, k) + _log_choose(q, h) - _log_choose(n + q, k + h)
-    term, total = np.ones_like(k), np.ones_like(k)
-    for step in range(1_000_000):
-        term = term * np.maximum((n - k - step) * (h - step), 0) / ((k + step + 1) * (q - h + step + 1))
-        total += term
-        if not (term > 1e-9 * total).any():
+    term, total, open_ = np.ones_like(k), np.ones_like(k), np.arange(k.size)
+    for start in range(0, 1_000_000, _TERMS):
+        steps = start + np.arange(_TERMS)
+        n_, k_, q_, h_ = (one[open_, None] for one in (n, k, q, h))
+        ratios = np.maximum((n_ - k_ - steps) * (h_ - steps), 0) / ((k_ + steps + 1) * (q_ - h_ + steps + 1))
+        terms = term[open_, None] * np.cumprod(ratios, axis=1)
+        total[open_] += terms.sum(axis=1)
+        term[open_] = terms[:, -1]
+        open_ = open_[term[open_] > 1e-9 * total[open_]]
+        if not open_.size:
             break
     return np.asarray((first + np.log(total)) / np.log(10), np.float64)
 
@@ -290,7 +297,7 @@ class NfaTest:
     def held(self, hits: BoolArray, samples: IntArray | None) -> FloatArray:
         """(k,) elements, or their weight, within the threshold, without the elements of the sample."""
         weights = np.ones(len(hits)) if self.weights is None else self.weights
-        total = np.asarray(np.count_nonzero(hits, axis=0) if self.weights is None else weights @ hits, np.float64)
+        total = np.asarray(count_hits(hits) if self.weights is None else weights @ hits, np.float64)
         if not self.left_out:
             return total
         if samples is None:

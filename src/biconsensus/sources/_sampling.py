@@ -18,8 +18,12 @@ from biconsensus.protocols import FloatArray, IntArray
 
 _TRIES, _BLOCK = 20, 1 << 21
 """Draws again of a degenerate sample; and distances held at a time, which bounds memory."""
-_REJECTED, _WHOLE = 3, 2000
-"""Samples of more elements than the first are drawn from the law itself where data has at most the second: faster."""
+_REPEATS = 4
+"""Draws again, from a table, of an element that the sample has already; the others are drawn from the law itself."""
+_NEW = 0.1
+"""Smallest part of a draw that must be new, or the distinct samples are nearly used up."""
+_WHOLE = 2000
+"""Most elements for which a table of the law around each of them is made: 32 MB."""
 _EXHAUSTIVE_LIMIT = 5_000_000
 """Most samples that are all listed."""
 
@@ -81,13 +85,15 @@ def draw_samples(
         return all_samples(len(data), size)
     check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available_memory())
     samples, draw = np.empty((0, size), np.int64), DRAWS[law.name]
+    new = 1.0
     for _ in range(_TRIES):
-        drawn = np.sort(draw(data, size, n_samples - len(samples), rng, law), axis=1)
-        samples = np.concatenate([samples, drawn])
+        drawn = np.sort(draw(data, size, int(np.ceil((n_samples - len(samples)) / new)), rng, law), axis=1)
+        before, samples = len(samples), np.concatenate([samples, drawn])
         samples = samples[_first_seen(samples, len(data))]
-        if len(samples) == n_samples:
+        new = (len(samples) - before) / len(drawn)
+        if len(samples) >= n_samples or new < _NEW:
             break
-    return samples
+    return samples[:n_samples]
 
 
 def all_samples(n_elements: int, size: int) -> IntArray:
@@ -148,14 +154,39 @@ def _draw_local(data: FloatArray, size: int, count: int, rng: np.random.Generato
         raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
     samples = np.full((count, size), -1, np.int64)
     samples[:, 0] = rng.integers(len(data), size=count)
-    if size > _REJECTED and len(data) <= _WHOLE:
-        for rows in np.array_split(np.arange(count), -(-count * len(data) // _BLOCK) or 1):
-            samples[rows] = _around(data, samples[rows, 0], size, rng, law)
-        return samples
+    if len(data) <= min(_WHOLE, count):
+        return _from_table(data, samples, rng, law)
     for place in range(1, size):
         rows = np.flatnonzero(samples[:, place - 1] >= 0)
         samples[rows, place] = _partners(data, samples[rows, :place], rng, law)
     alone = np.flatnonzero(samples[:, -1] < 0)
+    for rows in np.array_split(alone, -(-alone.size * len(data) // _BLOCK) or 1):
+        samples[rows] = _around(data, samples[rows, 0], size, rng, law)
+    return samples
+
+
+def _from_table(data: FloatArray, samples: IntArray, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+    """Samples whose first elements are given; the others are drawn from a table of the law around every element."""
+    shares = np.exp(-(((cdist(data, data) - law.mean_distance) / law.sigma) ** 2))
+    np.fill_diagonal(shares, 0.0)
+    shares = np.cumsum(shares, axis=1)
+    totals = shares[:, -1]
+    # each row on its own interval of length two of one long line, so that one search serves all rows
+    line = (shares / np.maximum(totals, np.finfo(float).tiny)[:, None] + 2 * np.arange(len(data))[:, None]).ravel()
+    size, open_ = samples.shape[1], np.flatnonzero(totals[samples[:, 0]] > 0)
+    for place in range(1, size):
+        waiting = open_
+        for _ in range(_REPEATS):
+            first = samples[waiting, 0]
+            # never one itself: the last element of a row ends at one
+            drawn = np.searchsorted(line, rng.random(waiting.size) + 2 * first, side="right") - first * len(data)
+            drawn = np.minimum(drawn, len(data) - 1)
+            fresh = (samples[waiting, :place] != drawn[:, None]).all(1)
+            samples[waiting[fresh], place] = drawn[fresh]
+            waiting = waiting[~fresh]
+            if not waiting.size:
+                break
+    alone = np.flatnonzero((samples < 0).any(1))
     for rows in np.array_split(alone, -(-alone.size * len(data) // _BLOCK) or 1):
         samples[rows] = _around(data, samples[rows, 0], size, rng, law)
     return samples
