@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from biconsensus.errors import InputTypeError
-
-Progress = Callable[[int, int, str], None]
-"""Called with what is done, how much there is (0 where nobody knows) and the name of the step.
-
-An exception that it raises ends the work.
-"""
-
-
-def silent(done: int, total: int, step: str) -> None:
-    """Progress that nobody looks at."""
+from biconsensus.protocols import Progress, silent
 
 
 @contextmanager

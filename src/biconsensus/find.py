@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
-from biconsensus._progress import Progress, shown, silent
+from biconsensus._progress import shown
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream
@@ -28,7 +29,7 @@ from biconsensus.methods._joint import optimise
 from biconsensus.pool._build import joined_sets
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
-from biconsensus.protocols import Block, Evidence, FloatArray, Solver
+from biconsensus.protocols import Block, Evidence, FloatArray, Progress, Solver, silent
 from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
 from biconsensus.quorum._path import PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
@@ -370,7 +371,7 @@ def find_consensus(
         memory_limit=memory_limit,
         n_jobs=n_jobs,
     ).checked()
-    with shown(progress) as tell:
+    with nullcontext(silent) if progress is False else shown(progress) as tell:
         if isinstance(pool, IN_MEMORY):
             return solve(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search, progress=tell)
         if is_dask(pool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -18,6 +19,16 @@ __all__ = ["Block", "Evidence", "Model", "Solver", "Source", "WeightRule"]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+Progress = Callable[[int, int, str], None]
+"""Called with what is done, how much there is (0 where nobody knows) and the name of the step.
+
+An exception that it raises ends the work.
+"""
+
+
+def silent(done: int, total: int, step: str) -> None:
+    """Progress that nobody looks at."""
 
 
 @dataclass(frozen=True)

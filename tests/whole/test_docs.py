@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +141,8 @@ def test_reproduce_names_what_is_missing_and_goes_on(
     monkeypatch.setattr(reproduce, "scripts", lambda: ["models_a", "models_b"])
     monkeypatch.setattr(reproduce, "load", sections(*missing))
     (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "models_b.md").write_text("## Measured before\n")
+    before = {"measured": [], "values": asdict(Section("Measured before", "Words."))}
+    (tmp_path / "parts" / "models_b.json").write_text(json.dumps(before))
     assert reproduce.main([*options, "--out", str(tmp_path)]) == code
     page = (tmp_path / "models.md").read_text()
     assert ("## models_a" in page) == ("models_a" not in missing)

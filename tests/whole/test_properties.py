@@ -70,9 +70,10 @@ def test_a_pool_split_by_sources_and_put_together_gives_the_same(table, cut, quo
     assert whole.names == pool.names
     plain, again = quiet_consensus(pool, quorum=quorum), quiet_consensus(whole, quorum=quorum)
     # a source without candidates is gone from the second pool, so that ties may end otherwise
-    assert np.array_equal(plain.gains, again.gains)
     assert plain.objective == again.objective
-    assert len(whole.sources) < len(pool.sources) or np.array_equal(plain.labels, again.labels)
+    if len(whole.sources) == len(pool.sources):
+        assert np.array_equal(plain.gains, again.gains)
+        assert np.array_equal(plain.labels, again.labels)
 
 
 @given(label_tables(missing=True), st.randoms(use_true_random=False))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from biconsensus._progress import Progress
+    from biconsensus.protocols import Progress
     from biconsensus.result._consensus import Consensus
 
 MOST_LINES = 30
@@ -58,8 +58,9 @@ class Output:
 
         With `bar` the work tells the function that is given how far it is, and a bar shows that; else a line moves.
         """
-        from biconsensus._progress import shown, silent
+        from biconsensus._progress import shown
         from biconsensus.errors import BiconsensusWarning
+        from biconsensus.protocols import silent
 
         with warnings.catch_warnings(record=True) as caught, self._logged():
             warnings.simplefilter("ignore")

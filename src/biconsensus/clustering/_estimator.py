@@ -16,13 +16,12 @@ from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, we
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
-from biconsensus.growing._rounds import rounds_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
 from biconsensus.sources._default_pool import in_one_unit
-from biconsensus.sources._running import Runs, SourceResult, child_seeds, run_sources
+from biconsensus.sources._running import Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources._scaling import Scaling, check_range
 
 AUTO_RUNS = (1, 2, 4)

@@ -22,11 +22,10 @@ from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
 from biconsensus.graphs._read import read_graph
-from biconsensus.growing._rounds import rounds_of
 from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
-from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, run_sources
+from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, rounds_of, run_sources
 
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus._progress import Progress, silent
 from biconsensus.errors import FileFormatError
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
-from biconsensus.protocols import Evidence, FloatArray, IntArray
+from biconsensus.protocols import Evidence, FloatArray, IntArray, Progress, silent
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import PathTrace
 from biconsensus.result._storage import load_more

@@ -20,8 +20,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-from biconsensus._progress import Progress
 from biconsensus.errors import BiconsensusError
+from biconsensus.protocols import Progress
 
 GRACE = 0.5
 """Seconds in which work may stop at its next step, before its process is ended; steps take less than this."""

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from biconsensus._progress import Progress, silent
 from biconsensus.errors import BiconsensusError, InputError
 from biconsensus.explore._choices import AUTO, GIVEN, NUMBER, QUORUM, Choices
 from biconsensus.explore._preview import preview
@@ -21,6 +20,7 @@ from biconsensus.explore._subject import Subject, open_file
 from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.find import Traced, trace
 from biconsensus.pool.io._roles import Reading
+from biconsensus.protocols import Progress, silent
 from biconsensus.questions._questions import with_answers
 from biconsensus.quorum._path import PathPoint
 from biconsensus.result._consensus import Answered, Consensus, at_point

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biconsensus._progress import Progress, silent
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.protocols import Block, FloatArray, Solver
+from biconsensus.protocols import Block, FloatArray, Progress, Solver, silent
 
 
 @dataclass(frozen=True)

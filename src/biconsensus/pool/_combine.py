@@ -85,8 +85,11 @@ def merged_views(pool: Pool) -> tuple[IntArray, csr_array | None]:
     """View of each candidate and what each view did not see, identical views merged."""
     if pool.unseen is None or pool.view_of is None:
         return np.zeros(pool.shape[1], np.int64), None
-    first, merged = group_rows(csr_array(pool.unseen.T))
-    return merged[pool.view_of].astype(np.int64), csr_array(pool.unseen[:, first])
+    # what a source without candidates saw changes nothing
+    used, view_of = np.unique(pool.view_of, return_inverse=True)
+    unseen = csr_array(pool.unseen[:, used])
+    first, merged = group_rows(csr_array(unseen.T))
+    return merged[view_of].astype(np.int64), csr_array(unseen[:, first])
 
 
 def _of_elements(pool: Pool, kept: IntArray) -> Pool:

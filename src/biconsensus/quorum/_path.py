@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from biconsensus._progress import Progress, silent
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._coverage import held_weight, largest_in_rows, sums_by
@@ -25,7 +24,7 @@ from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
 from biconsensus.methods._votes import Votes, grouped, n_groups_of
 from biconsensus.pool._distinct import row_parts
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import Block, FloatArray, IntArray, comparable
+from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
 from biconsensus.quorum._given_number import group_rows
 from biconsensus.quorum._measures import nearest
 from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, score_weights

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from biconsensus._checks import check_jobs, check_seed
-from biconsensus._progress import Progress, shown
+from biconsensus._checks import check_count, check_jobs, check_seed
+from biconsensus._progress import shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
+from biconsensus.protocols import Progress
 from biconsensus.sources._checkpoint import Checkpoint
 from biconsensus.sources._workers import LostRun, run_in_processes
 
@@ -262,3 +263,18 @@ def _report_failures(results: Sequence[SourceResult], min_results: int) -> None:
         raise SourceError(f"{left} of {len(results)} base runs gave a result, at least {min_results} must. {listed}")
     if failed:
         warnings.warn(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning, stacklevel=3)
+
+
+def rounds_of(n_runs: Any, auto: tuple[int, ...]) -> tuple[int, ...]:
+    """The numbers of runs after which to look at the answer; one number where it is given.
+
+    Examples
+    --------
+    >>> rounds_of(10, (5, 10, 20)), rounds_of("auto", (5, 10, 20))
+    ((10,), (5, 10, 20))
+    """
+    if isinstance(n_runs, str):
+        if n_runs != "auto":
+            raise InputError(f"n_runs: received {n_runs!r}; allowed are a whole number above 0 and 'auto'.")
+        return auto
+    return (check_count("n_runs", n_runs),)
