@@ -248,9 +248,7 @@ def page(values: Values) -> str:
     if (one := values.get("networks")) is not None:
         sizes = "; ".join(f"{name}: {', '.join(map(str, found)) or 'none'}" for name, found in one.items())
         lines += ["", f"Sources in each mode of the default pool of base runs on networks: {sizes}."]
-        lines += [
-            "The comparison with sampled modes (Peixoto 2021) was not made: it needs graph-tool, which pip does not install."
-        ]
+        lines += ["The comparison with sampled modes (Peixoto 2021) was not made: pip does not install graph-tool."]
     for k in (1, 2):
         if (one := values.get(f"large {k}")) is not None:
             mode = "1 mode" if one["modes"] == 1 else f"{one['modes']} modes"
