@@ -33,7 +33,8 @@ def is_dask(value: Any) -> bool:
     >>> is_dask(np.zeros(3))
     False
     """
-    return type(value).__module__.partition(".")[0] == "dask" and hasattr(value, "to_delayed")
+    # data frames of Dask before 2025 live in a package of their own
+    return type(value).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(value, "to_delayed")
 
 
 @dataclass(frozen=True)
