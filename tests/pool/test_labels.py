@@ -75,7 +75,7 @@ def test_what_cannot_be_read_is_named(labels, error, message):
         bc.Pool.from_labels(labels)
 
 
-@pytest.mark.parametrize("gap", [None, float("nan"), np.float64("nan"), np.float32("nan"), np.datetime64("NaT")])
+@pytest.mark.parametrize("gap", [None, float("nan"), np.float64("nan"), np.float32("nan"), np.datetime64("NaT", "D")])
 def test_gaps_of_every_type_among_text_are_not_seen(gap):
     pool = bc.Pool.from_labels([["a", gap, "b"]])
     assert pool.names == ("source 0: a", "source 0: b")

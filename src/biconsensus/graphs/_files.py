@@ -6,6 +6,7 @@ import ast
 import gzip
 import io
 import re
+import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
@@ -172,7 +173,10 @@ def _parse_pajek(data: bytes) -> Any:
 def _matrix_market(data: bytes, name: str, weight: str | None) -> Graph:
     """Matrix Market: an adjacency."""
     try:
-        matrix = mmread(io.BytesIO(data))
+        with warnings.catch_warnings():
+            # SciPy tells that the class of the answer will change; an older one cannot be asked for the new class
+            warnings.simplefilter("ignore", DeprecationWarning)
+            matrix = mmread(io.BytesIO(data))
     except Exception as error:
         raise FileFormatError(f"{name}: cannot be read as Matrix Market: {error}") from error
     return from_matrix(matrix if weight is not None else matrix != 0)

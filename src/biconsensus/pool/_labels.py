@@ -119,7 +119,8 @@ def _from_frame(frame: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]:
     names = list(frame.columns)
     vectors = [frame[name] for name in names]
     index = getattr(frame, "index", None)
-    plain = index is None or type(index).__name__ == "RangeIndex"
+    # newer pandas makes a range of any whole numbers in steps
+    plain = index is None or (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
     return vectors, [str(name) for name in names], None if plain else exact_array(index)
 
 
