@@ -191,21 +191,26 @@ def question_pools() -> Iterator[tuple[str, NDArray[Any], NDArray[Any]]]:
         yield name, case.table, case.truth
 
 
-def measure_questions(table: NDArray[Any], truth: NDArray[Any]) -> Values:
-    """ARI before, after questions, and after random pairs (mean of five draws)."""
-    first = c = bc.find_consensus(table)
-    for _ in range(N_QUESTIONS):
+def after_questions(c: bc.Consensus, truth: NDArray[Any], number: int = N_QUESTIONS) -> bc.Consensus:
+    """The result after true answers to a number of questions."""
+    for _ in range(number):
         question = c.next_question()
         if question is None:
             break
         i, j = question.elements
         c = c.answer(i, j, together=bool(truth[i] == truth[j]))
+    return c
+
+
+def measure_questions(table: NDArray[Any], truth: NDArray[Any]) -> Values:
+    """ARI before, after questions, and after random pairs (mean of five draws)."""
+    first = bc.find_consensus(table)
     drawn = []
     for draw in range(5):
         pairs = np.random.default_rng([draw, 3]).integers(0, truth.size, (N_RANDOM, 2))
         said = [Answered(int(i), int(j), bool(truth[i] == truth[j])) for i, j in pairs if i != j]
         drawn.append(metrics.ari(truth, with_answers(first, said).labels))
-    before, after = (metrics.ari(truth, one.labels) for one in (first, c))
+    before, after = (metrics.ari(truth, one.labels) for one in (first, after_questions(first, truth)))
     return {"before": before, "asked": after, "random": float(np.mean(drawn))}
 
 

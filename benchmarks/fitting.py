@@ -28,12 +28,16 @@ from biconsensus.baselines.fitting import FITTERS
 from biconsensus.datasets import load_adelaidermf, load_jlinkage
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.metrics import misclassification_error, recall_precision
+from experiments.models_adelaidermf import BENCHMARKS as ADELAIDERMF
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "fitting.md"
 QUICK = os.environ.get("BENCH") == "quick"
 SETS = {"A": ("line", 9.4), "B": ("line", 10.9), "C": ("line", 17.9), "D": ("circle", 12.6)}
 """Family of each set, and the misclassification of the true models in per cent."""
-HALVES = {"homographies": ("homography", scenes.HOMOGRAPHIES, 3.0), "motions": ("fundamental", scenes.MOTIONS, 1.5)}
+HALVES = {
+    name: (half.model, half.sequences, half.threshold)
+    for name, half in zip(("homographies", "motions"), ADELAIDERMF.values(), strict=True)
+}
 """Family, sequences and threshold in pixels of each half of AdelaideRMF."""
 RIVALS = ("sequential_ransac", "j_linkage", "t_linkage")
 FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)

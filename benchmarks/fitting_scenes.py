@@ -6,29 +6,6 @@ from typing import Any
 
 import numpy as np
 
-HOMOGRAPHIES = (
-    "barrsmith",
-    "bonython",
-    "elderhallb",
-    "ladysymon",
-    "napiera",
-    "neem",
-    "oldclassicswing",
-    "sene",
-    "unionhouse",
-)
-MOTIONS = (
-    "biscuit",
-    "biscuitbookbox",
-    "book",
-    "breadcube",
-    "breadtoy",
-    "carchipscube",
-    "cubebreadtoychips",
-    "cubetoy",
-    "game",
-    "toycubecar",
-)
 BACKGROUNDS = ("uniform", "blobs", "dense square", "two densities")
 ROOM = {"floor": (2, 0.0), "ceiling": (2, 2.6), "wall x": (0, 0.0), "wall y": (1, 0.0), "far wall": (0, 5.0)}
 """Axis and place of the large planes of the room, in metres."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import biconsensus as bc
 from benchmarks import accuracy_pools as pools
+from benchmarks.beyond import after_questions
 from biconsensus import datasets, metrics
 from biconsensus.questions import _questions as questions
 
@@ -60,17 +61,6 @@ def joints(c: bc.Consensus, truth: NDArray[Any]) -> list[tuple[bool, float, floa
     return found
 
 
-def after_questions(c: bc.Consensus, truth: NDArray[Any], number: int = 20) -> float:
-    """ARI after the answers to so many questions."""
-    for _ in range(number):
-        question = c.next_question()
-        if question is None:
-            break
-        i, j = question.elements
-        c = c.answer(i, j, together=bool(truth[i] == truth[j]))
-    return metrics.ari(truth, c.labels)
-
-
 def main() -> None:
     """Print both tables."""
     warnings.simplefilter("ignore")
@@ -86,7 +76,8 @@ def main() -> None:
                 )
     for strength in (1.0, 2.0, 3.0, 4.0, 6.0):
         questions.STRENGTH = strength
-        print(f"strength {strength:g}: ARI {np.mean([after_questions(c, truth) for c, truth in found]):.4f}")
+        scores = [metrics.ari(truth, after_questions(c, truth).labels) for c, truth in found]
+        print(f"strength {strength:g}: ARI {np.mean(scores):.4f}")
 
 
 if __name__ == "__main__":
