@@ -19,7 +19,7 @@ _GROUPS = 24
 _STEPS = 4
 """Reweighted refits of each."""
 _GAP = 4.0
-"""Two elements are connected within so many times the typical distance of elements of the model to their nearest."""
+"""Two elements are connected within this multiple of the typical distance of elements of the model to their nearest."""
 
 
 @dataclass(frozen=True)

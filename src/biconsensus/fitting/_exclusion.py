@@ -181,7 +181,7 @@ class Unexplained:
         return np.asarray(nfa.reshape(one.n_levels, -1).min(0), np.float64)
 
     def _level_log_nfa(self, index: int, columns: slice, left_out: int) -> FloatArray:
-        """Log-10 NFA of some models of one family at each threshold, without so many of their elements."""
+        """Log-10 NFA of some models of one family at each threshold, without a number of their elements."""
         one, test = self._models[index], self._models[index].test
         held = self._held[index][columns] - left_out * self._weights.mean()
         n_points, chance = np.inf, one.chance[columns]
