@@ -127,13 +127,15 @@ class Worker:
                 pickle.dump("stop", process.stdin)
                 process.stdin.flush()
         if not self._done.wait(GRACE):
-            self._end()
+            self._kill()
 
     def close(self) -> None:
-        """End the process."""
+        """End the process and the work in it."""
         self._closed = True
         self._stopped.set()
-        self._end()
+        self._kill()
+        with self._one:
+            self._end()
 
     def _started(self) -> subprocess.Popen[bytes]:
         """The process, a new one where there is none that lives."""
@@ -147,16 +149,23 @@ class Worker:
             )
         return self._process
 
-    def _end(self) -> None:
-        """End the process and whatever it has started."""
-        process, self._process = self._process, None
-        if process is None:
+    def _kill(self) -> None:
+        """Kill the process and whatever it has started; who listens to it sees that it has ended."""
+        process = self._process
+        if process is None or process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
+
+    def _end(self) -> None:
+        """End the process and close the ways to it; only where nobody listens any more."""
+        self._kill()
+        process, self._process = self._process, None
+        if process is None:
+            return
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
