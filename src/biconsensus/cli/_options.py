@@ -182,7 +182,7 @@ Threshold = Annotated[
     str | None,
     typer.Option("--threshold", "-t", help="Largest distance of an inlier, in the units of the data; or 'auto'."),
 ]
-Samples = Annotated[str, typer.Option("--samples", help="Random minimal samples: a number, or 'auto'.")]
+Samples = Annotated[str, typer.Option("--samples", "--n-samples", help="Random minimal samples: a number, or 'auto'.")]
 SampleLaw = Annotated[
     str | None,
     typer.Option(
