@@ -32,7 +32,7 @@ _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
-_BATCH, _BATCHES = 500, 16
+_BATCH, _BATCHES = 1000, 16
 """Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
 """Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
