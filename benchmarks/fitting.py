@@ -267,7 +267,8 @@ def false_jobs() -> Iterator[Job]:
 def false_run(model: str, kind: str, seed: int) -> Record:
     """Models found where there is none, seconds."""
     if kind == "permuted":
-        x = np.array(load_adelaidermf(scenes.HOMOGRAPHIES[seed % len(scenes.HOMOGRAPHIES)])[0])
+        sequences = HALVES["homographies"][1]
+        x = np.array(load_adelaidermf(sequences[seed % len(sequences)])[0])
         x[:, 2:] = x[np.random.default_rng(seed).permutation(len(x)), 2:]
         fitter, seconds = fitted(model, 3.0, x, seed)
     else:

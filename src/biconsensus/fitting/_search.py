@@ -22,8 +22,10 @@ from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_r
 
 _FLANK = 2.0
 """Clutter around a model is measured from where labels end at most to this many times as far."""
-_STEPS = 7
+_STEPS = 8
 """Widths of labels that are tried."""
+_NARROW = 0.3
+"""The narrowest of them, in thresholds: the smallest at which models are tested."""
 _SCALE = 0.95
 """Part of a model's own elements that its own scale holds."""
 _MAJORITY = 0.5
@@ -134,16 +136,14 @@ def nearest_of(residuals: FloatArray, bands: FloatArray, width: float = 1.0) -> 
 def _band(
     distance: FloatArray, own: BoolArray, free: BoolArray, threshold: float, codimension: float, reach: float
 ) -> float:
-    """The width, from one threshold to as many as the family reaches, up to which labels are most often right.
+    """The width up to which labels are most often right: at most one threshold, or from one to the family's reach.
 
     Of n elements within r about E are clutter, as dense as around the model: n - 2 E is right less wrong labels.
     """
-    if reach <= 1:
-        return threshold
     far = reach * threshold
     around = np.count_nonzero(free & (distance > far) & (distance <= _FLANK * far)) + 0.5
     density = around / ((_FLANK * reach) ** codimension - reach**codimension)
-    widths = np.linspace(1.0, reach, _STEPS)
+    widths = np.linspace(1.0 if reach > 1 else _NARROW, reach, _STEPS)
     counts = np.count_nonzero(distance[own, None] <= widths * threshold, axis=0)
     return float(threshold * widths[int(np.argmax(counts - 2 * density * widths**codimension))])
 
