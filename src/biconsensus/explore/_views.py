@@ -163,6 +163,15 @@ def question(space: Workspace) -> dict[str, Any]:
     return {"number": space.answer_number(), "question": found}
 
 
+def modes(subject: Subject, choices: Choices, found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What the report says of modes, with sources numbered as in the list of the page; None where it says nothing."""
+    if found is None:
+        return None
+    voting = choices.voting(subject.pool)
+    columns = [one | {"sources": voting[one["sources"]].tolist()} for one in found["columns"]]
+    return found | {"columns": columns}
+
+
 def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[str, Any]:
     """Elements in no group first, then by confidence, least certain first; some of them."""
     subject, _, answer = space.settled()
