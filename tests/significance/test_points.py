@@ -177,3 +177,11 @@ def test_places_on_a_direction_are_those_of_a_fit_without_the_point():
             weight, middle = discriminant(parts, (1 - shrunk) * scatter(parts) / 38 + ridge)
             expected = weight @ (X[members[side][position]] - middle)
             assert places[side][position] == pytest.approx(expected)
+
+
+def test_steps_of_rounded_columns_are_not_valleys():
+    # two steps of one column hold nearly all points, so that every other column agrees
+    rng = np.random.default_rng(0)
+    X = np.round(np.abs(rng.normal(0, 0.8, (600, 6)))) + 1.0
+    labels = (X[:, 0] > 1).astype(np.int64)
+    assert PointEvidence(X).of_grouping(labels) < 0 < PointEvidence(np.where(X > 1, 9.0 + X, X)).of_grouping(labels)

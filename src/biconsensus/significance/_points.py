@@ -58,9 +58,6 @@ other groups take a fixed share of what lies between two parts of one cloud (ben
 NULL_ON_DIRECTION = 1.0, 0.9
 """Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
 script)."""
-TOLL_ON_DIRECTION = 2.0
-"""Evidence on directions that any grouping must have beyond its borders: none of 141 clouds without groups (50 to 2,000
-points, four to twenty columns) had a backed grouping that reached it (benchmarks/tuning/points.py, choices)."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_ON_DIRECTION = 3
@@ -80,7 +77,7 @@ class PointEvidence:
     X : (m, d) array
         The points, features in units that can be compared.
     random_state : int
-        Draws the landmarks where there are many points.
+        Draws the landmarks where there are many points, and values within the steps of columns that are rounded.
 
     Examples
     --------
@@ -119,7 +116,7 @@ class PointEvidence:
         self._borders: _Borders = (
             _DensityValleys(self._distances, self._neighbours, self.dimension)
             if visible
-            else _ProjectedValleys(self._points, self._neighbours)
+            else _ProjectedValleys(self._points, self._neighbours, rng)
         )
 
     @property
@@ -300,10 +297,9 @@ class _DensityValleys:
 class _ProjectedValleys:
     """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects."""
 
-    toll = TOLL_ON_DIRECTION
-
-    def __init__(self, points: FloatArray, neighbours: IntArray) -> None:
-        centred = points - points.mean(axis=0)
+    def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
+        spread = points + rng.uniform(-0.5, 0.5, points.shape) * _steps(points)
+        centred = spread - spread.mean(axis=0)
         if points.shape[1] > COMPONENTS:
             _, vectors = np.linalg.eigh(centred.T @ centred)
             centred = centred @ vectors[:, -COMPONENTS:]
@@ -312,6 +308,8 @@ class _ProjectedValleys:
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
         self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
+        # the best of seventy groupings of one cloud can reach the level, twice the level hardly ever
+        self.toll = self.level
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -373,6 +371,14 @@ class _ProjectedValleys:
             one, other = divmod(int(between.argmin()), n_groups)
             found.add((min(one, other), max(one, other)))
             forest.join(forest.root(one), forest.root(other))
+
+
+def _steps(points: FloatArray) -> FloatArray:
+    """(d,) gaps between neighbouring values of each column: what rounding hides, next to nothing where none was done.
+
+    Groups that differ by one step of a rounded column have a gap between them that says nothing.
+    """
+    return np.array([np.median(np.diff(np.unique(column))) if np.ptp(column) > 0 else 0.0 for column in points.T])
 
 
 def _growth(n_points: IntArray) -> FloatArray:
