@@ -18,15 +18,13 @@ from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import InputError, InputTypeError, NoConsensusWarning, ThresholdWarning, UnknownNameError
 from biconsensus.fitting import Nfa, Sampling, propose_threshold
-from biconsensus.fitting._exclusion import ModelHits, Unexplained, densest_spot
+from biconsensus.fitting._groups import Fit, ModelHits, Unexplained, densest_spot
 from biconsensus.fitting._hypotheses import Screened, propose, screen, subsample
-from biconsensus.fitting._refit import Fit
-from biconsensus.fitting._rounds import ModelSearch
+from biconsensus.fitting._search import ModelSearch
 from biconsensus.fitting._settings import Family, Settings, families_of
 from biconsensus.models import CircleModel, LineModel, get_model
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.significance._background import Background
-from biconsensus.significance._models import NfaTest, log_tightness
+from biconsensus.significance._models import Background, NfaTest, log_tightness
 from biconsensus.sources._sampling import SamplingLaw, draw_samples
 
 PAPER = {"A": ("line", 5, 9.4), "B": ("line", 5, 10.9), "C": ("line", 11, 17.9), "D": ("circle", 5, 12.6)}
@@ -257,8 +255,8 @@ def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> Non
     x, _ = cross()
     whole = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
     monkeypatch.setattr("biconsensus.fitting._hypotheses._BLOCK", 1000)
-    monkeypatch.setattr("biconsensus.fitting._result._BLOCK", 37)
-    monkeypatch.setattr("biconsensus.significance._background._BLOCK", 5000)
+    monkeypatch.setattr("biconsensus.fitting._search._BLOCK", 37)
+    monkeypatch.setattr("biconsensus.significance._models._BLOCK", 5000)
     parts = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
     assert (whole.params_ == parts.params_).all()
     assert (whole.membership_ != parts.membership_).nnz == 0
