@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -279,15 +281,18 @@ class Unexplained:
         self._squares = [one.squares.sum(0) for one in models]
         self._beside = [one.beside.sum(0) for one in models]
 
-    def set_aside(self, inside: BoolArray, beside: BoolArray) -> None:
-        """Count no more what a model explains."""
+    def without(self, inside: BoolArray, beside: BoolArray) -> Unexplained:
+        """What is left when what a model explains counts no more."""
         gone, still = np.flatnonzero(inside & self.live), np.flatnonzero(beside & self.quiet)
-        for index, one in enumerate(self._models):
-            self._held[index] = self._held[index] - self._weights[gone] @ one.hits[gone]
-            self._squares[index] = self._squares[index] - one.squares[gone].sum(0)
-            self._beside[index] = self._beside[index] - one.beside[still].sum(0)
-        self.live[gone], self.quiet[still] = False, False
+        less = copy(self)
+        less.__dict__.pop("scores", None)
+        less.live, less.quiet = self.live & ~inside, self.quiet & ~beside
+        less._held = [held - self._weights[gone] @ one.hits[gone] for held, one in zip(self._held, self._models)]
+        less._squares = [all_ - one.squares[gone].sum(0) for all_, one in zip(self._squares, self._models)]
+        less._beside = [all_ - one.beside[still].sum(0) for all_, one in zip(self._beside, self._models)]
+        return less
 
+    @cached_property
     def scores(self) -> FloatArray:
         """(g,) log-10 NFA of each fitted model among what is left, at its best threshold, with its tightness."""
         parts = [self._score(index) for index in range(len(self._models))]
@@ -341,6 +346,9 @@ class Exclusion:
         self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
         self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
         self._witnesses = dict[int, tuple[BoolArray, BoolArray, FloatArray, IntArray]]()
+        # what is left depends on which models were taken, not on their order, and searches share their beginnings
+        self._left = dict[frozenset[int], Unexplained]()
+        self._judged = dict[tuple[frozenset[int], int], float | None]()
 
     def run(self, epsilon: float, log_penalty: float) -> list[Found]:
         """Models in the order in which they are taken; the penalty makes every test of this round stricter."""
@@ -361,7 +369,7 @@ class Exclusion:
         """The same search from some of the groups that were not taken, each as the first: the best answer of all."""
         if not best:
             return best
-        scores = self._left().scores()
+        scores = self._after(frozenset()).scores
         others = [int(index) for index in np.argsort(scores, kind="stable") if index not in best][:_OTHERS]
         for first in others:
             if not scores[first] < limit:
@@ -371,35 +379,43 @@ class Exclusion:
                 best = other
         return best
 
-    def _left(self) -> Unexplained:
-        """Everything, before any model is taken."""
-        test = self.candidates[0].test
-        weights = np.ones(len(self.data)) if test.weights is None else test.weights
-        return Unexplained(self._hits, weights, len(test.chance.points))
+    def _after(self, taken: frozenset[int], before: frozenset[int] | None = None, new: int = -1) -> Unexplained:
+        """What some models leave: everything where none was taken, else what is left by those before the new one."""
+        if taken not in self._left:
+            if before is None:
+                test = self.candidates[0].test
+                weights = np.ones(len(self.data)) if test.weights is None else test.weights
+                self._left[taken] = Unexplained(self._hits, weights, len(test.chance.points))
+            else:
+                self._left[taken] = self._left[before].without(*self._explained(new))
+        return self._left[taken]
 
     def _greedy(
         self, limit: float, log_penalty: float, banned: frozenset[int], first: int | None = None
     ) -> dict[int, Found]:
         """Groups that are taken, in order, where some may not be, or one must come first."""
-        left, found = self._left(), dict[int, Found]()
+        taken, found = frozenset[int](), dict[int, Found]()
+        left = self._after(taken)
         waiting = np.ones(len(self._place), bool)
         waiting[list(banned)] = False
         refused = np.zeros(len(self._place), bool)
-        scores = left.scores()
         while (waiting & ~refused).any():
-            open_ = np.where(waiting & ~refused, scores, np.inf)
+            open_ = np.where(waiting & ~refused, left.scores, np.inf)
             index, first = (int(np.argmin(open_)) if first is None else first), None
             if not open_[index] < limit:
                 break
-            log_nfa = self._accepted(index, left, limit)
+            if (taken, index) not in self._judged:
+                self._judged[taken, index] = self._accepted(index, left, limit)
+            log_nfa = self._judged[taken, index]
             if log_nfa is None:  # it may pass when others have been set aside
                 refused[index] = True
                 continue
             waiting[index] = False
-            found[index] = self._found(index, log_nfa + log_penalty, float(scores[index]) + log_penalty, log_penalty)
-            left.set_aside(*self._explained(index))
+            score = float(left.scores[index]) + log_penalty
+            found[index] = self._found(index, log_nfa + log_penalty, score, log_penalty)
+            before, taken = taken, taken | {index}
+            left = self._after(taken, before, index)
             refused[:] = False
-            scores = left.scores()
         return found
 
     def _found(self, index: int, log_nfa: float, fitted: float, log_penalty: float) -> Found:
@@ -472,14 +488,12 @@ class Exclusion:
         inside, _ = self._explained(index)
         family, number = self._place[index]
         one = self.candidates[family]
-        fit, test = one.fits[number], one.test
-        dense = densest_spot(one.family.view(self.data), inside & left.live, spot * fit.threshold)
+        test, levels = one.test, slice(number, None, len(one.fits))
+        dense = densest_spot(one.family.view(self.data), inside & left.live, spot * test.threshold)
         among = left.live & ~dense
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
-        near = test.model.residuals(fit.params[None], one.family.view(self.data))
-        held = (weights * among) @ (near <= test.thresholds) - test.left_out * weights.mean()
-        repeated = np.repeat(fit.params[None], len(test.thresholds), axis=0)
-        chance = test.chance.probability(test.model, repeated, test.thresholds)
+        held = (weights * among) @ self._hits[family].hits[:, levels] - test.left_out * weights.mean()
+        chance = self._hits[family].chance[levels]
         return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
 
 

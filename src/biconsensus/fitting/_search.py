@@ -11,13 +11,13 @@ from scipy.sparse import csr_array, vstack
 from biconsensus.fitting._groups import Candidates, Exclusion, Found, reweighted, sharpen
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
 from biconsensus.fitting._paper import confirm_as_paper
-from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings
+from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, positions
 from biconsensus.fitting._threshold import N_SCALES, scale_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 from biconsensus.significance._models import Background, NfaTest, log_binomial_tail, log_tests
-from biconsensus.sources._sampling import samples_needed
+from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_reach
 
 _FLANK = 2.0
 """Clutter around a model is measured from where labels end at most to this many times as far."""
@@ -29,11 +29,15 @@ _MAJORITY = 0.5
 """A model of which more than this part lies within the own scale of others is no structure of its own."""
 _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
-_FEWEST = 5000
-"""Fewest hypotheses of a round, unless the user wants fewer."""
-_PILOT = 256
+_FEWEST = 2000
+"""Fewest hypotheses that are planned for a round, unless the user wants fewer."""
+_BATCH, _BATCHES = 500, 16
+"""Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
+_RAW = 4
+"""Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
+_PILOT = 64
 """Hypotheses that are drawn to learn about the data."""
-_ENOUGH = 256
+_ENOUGH = 128
 """A round stops drawing hypotheses when this number has passed the screening: the next round looks for the rest."""
 _USED_UP = 0.1
 """A batch that gives less than this part of the hypotheses it should is the last: distinct samples are used up."""
@@ -298,12 +302,13 @@ class ModelSearch:
         test = self._test(family, chosen, planned, self._chance, threshold)
         relaxed = max(settings.test.screen_epsilon, settings.epsilon)
         automatic = settings.n_samples == "auto" and family.law.name != "exhaustive"
-        batch = min(planned, max(_FEWEST, planned // 8)) if automatic else planned
+        batch = min(planned, max(_BATCH, planned // _BATCHES)) if automatic else planned
+        table = LocalTable.of(positions(family.model, view), family.law)
         parts = list[Screened]()
-        drawn = 0
-        while drawn < planned:
-            wanted = min(batch, planned - drawn)
-            hypotheses = propose(family, view, wanted, self.rng)
+        made = drawn = 0
+        while made < planned and drawn < _RAW * planned:
+            wanted = min(batch, planned - made)
+            hypotheses = propose(family, view, wanted, self.rng, table)
             if not len(hypotheses.params):
                 break
             if test.chance.rule == "empirical":
@@ -311,7 +316,8 @@ class ModelSearch:
             if family.law.name == "exhaustive":
                 test = self._test(family, chosen, len(hypotheses.params), self._chance, threshold)
             parts.append(screen(view, hypotheses, test, relaxed, settings.n_jobs))
-            drawn += len(hypotheses.params)
+            made += len(hypotheses.params)
+            drawn += hypotheses.n_drawn
             used_up = len(hypotheses.params) < _USED_UP * wanted or family.law.name == "exhaustive"
             if used_up or not automatic or sum(len(p.params) for p in parts) >= _ENOUGH:
                 break
@@ -375,13 +381,12 @@ class ModelSearch:
         counts = np.arange(1, len(data) - size + 1)
         tests = log_tests(len(data), size, family.most, len(FRACTIONS))
         own = len(data)
-        for level in threshold * FRACTIONS:
-            widths = np.full(len(pilot), level)
-            p = float(np.median(chance.probability(family.model, pilot, widths))) if len(pilot) else 1.0
+        shares = chance.probabilities(family.model, pilot, threshold * FRACTIONS)
+        for p in np.median(shares, axis=1) if len(pilot) else [1.0]:
             nfa = tests + log_binomial_tail(len(data) - size, counts, p)
             smallest = size + int(np.searchsorted(-nfa, -np.log10(self.settings.epsilon))) + 1
             own = min(own, max(smallest - round(p * len(data)), size))
-        sample_chance = min(1.0, (own / len(data)) ** size)
+        sample_chance = min(1.0, (own / len(data)) ** size * _local_gain(family, data))
         if sampling.min_candidates / sample_chance > family.most:
             return family.most
         needed = samples_needed(sample_chance, sampling.min_candidates, sampling.detection)
@@ -415,6 +420,18 @@ class ModelSearch:
             threshold if soft or literal else VOTE * threshold,
             family.steps,
         )
+
+
+def _local_gain(family: Family, data: FloatArray) -> float:
+    """How many times as often local samples are of one model alone, for a model that is as large as the data.
+
+    They are drawn within the share f of the data. A model of dimension d - c among points in d dimensions has a share
+    f^((d - c) / d) of its elements there, so each partner is f^(-c / d) times as likely one of them.
+    """
+    if hasattr(family.model, "positions"):
+        return 1.0  # images of surfaces fill their part of the plane
+    power = float(getattr(family.model, "codimension", 1)) / data.shape[1] * (family.model.sample_size - 1)
+    return float(share_in_reach(data, family.law) ** -power)
 
 
 def _with_density(test: NfaTest, data: FloatArray, hypotheses: Hypotheses) -> NfaTest:
