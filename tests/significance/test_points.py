@@ -180,8 +180,17 @@ def test_places_on_a_direction_are_those_of_a_fit_without_the_point():
 
 
 def test_steps_of_rounded_columns_are_not_valleys():
-    # two steps of one column hold nearly all points, so that every other column agrees
-    rng = np.random.default_rng(0)
-    X = np.round(np.abs(rng.normal(0, 0.8, (600, 6)))) + 1.0
-    labels = (X[:, 0] > 1).astype(np.int64)
-    assert PointEvidence(X).of_grouping(labels) < 0 < PointEvidence(np.where(X > 1, 9.0 + X, X)).of_grouping(labels)
+    X = np.round(np.abs(np.random.default_rng(0).normal(0, 2.0, (600, 6))))
+    labels = (X[:, 0] > 0).astype(np.int64)
+    apart = np.where(X > 0, 9.0 + X, X)
+    assert PointEvidence(X).of_grouping(labels) < 0 < PointEvidence(apart).of_grouping(labels)
+
+
+def test_a_step_wider_than_the_spread_of_its_column_is_a_category():
+    X, truth = blobs(2, 5, each=200, apart=6.0)
+    X[:, 4] = truth
+    X[:, 3] = np.round(2 * X[:, 3])
+    steps = _points._steps(X)
+    assert steps[4] == 0.0
+    assert steps[3] == pytest.approx(1.0)
+    assert (steps[:3] < 0.1).all()

@@ -64,9 +64,11 @@ FEWEST_ON_DIRECTION = 3
 """Points of a group that are still a group, two of them, without the point that is projected."""
 FEWEST_BACKERS = 2.0
 """Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
-SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 2.0
+SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
 """Power of the agreement of a source in the backing: who draws a valley in the plane draws it at nearly the same place,
 in many dimensions nobody does (benchmarks/tuning/points.py)."""
+POWER_IN_DENSITY, POWER_ON_DIRECTION = 0.5, 2.0
+"""Power of the backing in the score (the same script)."""
 
 
 class PointEvidence:
@@ -101,6 +103,7 @@ class PointEvidence:
         visible = points.shape[1] <= VISIBLE
         self._all = points
         self.sharpness = SHARPNESS_IN_DENSITY if visible else SHARPNESS_ON_DIRECTION
+        self.backing_power = POWER_IN_DENSITY if visible else POWER_ON_DIRECTION
         most = LANDMARKS if visible else LANDMARKS_ON_DIRECTION
         self._drawn = np.sort(rng.choice(m, most, replace=False)) if m > most else np.arange(m)
         self._points = points[self._drawn]
@@ -376,9 +379,11 @@ class _ProjectedValleys:
 def _steps(points: FloatArray) -> FloatArray:
     """(d,) gaps between neighbouring values of each column: what rounding hides, next to nothing where none was done.
 
-    Groups that differ by one step of a rounded column have a gap between them that says nothing.
+    Groups that differ by one step of a rounded column have a gap between them that says nothing. A step that is wider
+    than the spread of its column is no rounding: the column holds a few categories.
     """
-    return np.array([np.median(np.diff(np.unique(column))) if np.ptp(column) > 0 else 0.0 for column in points.T])
+    steps = np.array([np.median(np.diff(np.unique(column))) if np.ptp(column) > 0 else 0.0 for column in points.T])
+    return np.where(steps < points.std(axis=0), steps, 0.0)
 
 
 def _growth(n_points: IntArray) -> FloatArray:
