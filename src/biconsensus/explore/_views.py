@@ -13,7 +13,7 @@ from biconsensus.errors import InputError
 from biconsensus.explore._choices import AUTO, GIVEN, NUMBER, QUORUM, Choices
 from biconsensus.explore._subject import GROUPINGS, NETWORK, POINTS, Subject
 from biconsensus.explore._workspace import PREVIEW, READY, Workspace
-from biconsensus.plots._source_numbers import source_numbers
+from biconsensus.plots._numbers import source_numbers
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.pool.io._roles import AS_USED
 from biconsensus.protocols import IntArray

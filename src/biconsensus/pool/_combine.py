@@ -139,17 +139,17 @@ def add(left: Pool, right: Pool) -> Pool:
 
 def _rows_beside(parts: list[tuple[Pool, IntArray]]) -> csr_array:
     """Some rows of each pool, next to each other."""
-    tables = [_as_table(pool.rows) for pool, _ in parts]
-    if any(table is None for table in tables) or not all(pool.binary for pool, _ in parts):
+    tables = [table for pool, _ in parts if pool.binary and (table := _as_table(pool.rows)) is not None]
+    if len(tables) < len(parts):
         return csr_array(hstack([pool.rows[rows] for pool, rows in parts], format="csr"))
     # every row holds as many candidates, as in partitions: a table of numbers, many times as fast as a sparse matrix
     shift, start, size = 0, 0, parts[0][1].size
-    joined = np.empty((size, sum(np.shape(table)[1] for table in tables)), np.int32)
+    joined = np.empty((size, sum(table.shape[1] for table in tables)), np.int32)
     for (pool, rows), table in zip(parts, tables):
-        stop = start + np.shape(table)[1]
+        stop = start + table.shape[1]
         for first in range(0, size, ROWS_AT_ONCE):
             some = slice(first, first + ROWS_AT_ONCE)
-            np.add(np.take(np.asarray(table), rows[some], axis=0), np.int32(shift), out=joined[some, start:stop])
+            np.add(np.take(table, rows[some], axis=0), np.int32(shift), out=joined[some, start:stop])
         shift, start = shift + pool.shape[1], stop
     # in one type with the indices, which SciPy would copy otherwise
     indptr = np.arange(0, joined.size + 1, start, dtype=np.int32 if joined.size < 2**31 else np.int64)
