@@ -321,16 +321,21 @@ def after_questions(c: bc.Consensus, truth: NDArray[Any], number: int = N_QUESTI
     return c
 
 
+def after_random(first: bc.Consensus, truth: NDArray[Any], draws: int) -> float:
+    """Mean ARI after true answers to random pairs, over some draws of them."""
+    found = []
+    for draw in range(draws):
+        pairs = np.random.default_rng([draw, 3]).integers(0, truth.size, (N_RANDOM, 2))
+        said = [Answered(int(i), int(j), bool(truth[i] == truth[j])) for i, j in pairs if i != j]
+        found.append(metrics.ari(truth, with_answers(first, said).labels))
+    return float(np.mean(found))
+
+
 def measure_questions(table: NDArray[Any], truth: NDArray[Any]) -> Values:
     """ARI before, after questions, and after random pairs (mean of five draws)."""
     first = bc.find_consensus(table)
-    drawn = []
-    for draw in range(5):
-        pairs = np.random.default_rng([draw, 3]).integers(0, truth.size, (N_RANDOM, 2))
-        said = [Answered(int(i), int(j), bool(truth[i] == truth[j])) for i, j in pairs if i != j]
-        drawn.append(metrics.ari(truth, with_answers(first, said).labels))
     before, after = (metrics.ari(truth, one.labels) for one in (first, after_questions(first, truth)))
-    return {"before": before, "asked": after, "random": float(np.mean(drawn))}
+    return {"before": before, "asked": after, "random": after_random(first, truth, 5)}
 
 
 def measure_question_time() -> Values:
