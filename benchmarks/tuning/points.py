@@ -122,7 +122,7 @@ def deepest(judged: Judged) -> str:
 
 
 def choices(runs: int) -> None:
-    """Mean ARI on imitations, and the most evidence in clouds, by what a border can gain and the power of the backing."""
+    """Mean ARI on imitations, and the most evidence in clouds, by the cap of a border and the power of the backing."""
     data = {kind: [make(seed) for seed in range(runs)] for kind, make in KINDS.items() if kind != "plane shapes"}
     data["mixtures"] = [(X, truths[0]) for X, truths in (mixture(1000 + run) for run in range(runs))]
     judged = {kind: [(Judged.of(X), truth) for X, truth in sets] for kind, sets in data.items()}
