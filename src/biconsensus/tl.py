@@ -11,8 +11,7 @@ from scipy.sparse import csr_array, issparse
 
 from biconsensus import metrics
 from biconsensus.clustering._estimator import ConsensusClustering
-from biconsensus.communities._pool import View, pool_of
-from biconsensus.communities._runs import settings_of
+from biconsensus.communities._runs import View, pool_of, settings_of
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, UnknownNameError
 from biconsensus.find import Search
 from biconsensus.graphs._graph import from_matrix

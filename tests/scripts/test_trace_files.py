@@ -7,8 +7,8 @@ import pytest
 from scripts.trace_files import TASKS, Task, files_of, main
 
 ABOVE = {
-    "ConsensusCommunities.fit": 47,
-    "MultiModelFitter.fit": 33,
+    "ConsensusCommunities.fit": 41,
+    "MultiModelFitter.fit": 32,
 }
 """Files of the tasks that are above their goals today; lower a figure when it falls, drop it when the goal is met."""
 

@@ -13,7 +13,7 @@ from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import need
-from biconsensus.sources.networks._leiden import one_seed_of_c
+from biconsensus.sources.networks._modularity import one_seed_of_c
 
 
 @takes_tables

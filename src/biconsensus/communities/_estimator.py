@@ -15,9 +15,7 @@ from biconsensus._checks import KnownNames
 from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
 from biconsensus.communities._network import CommunityOutput, conductances, sets_of_names
-from biconsensus.communities._pool import View, pool_of
-from biconsensus.communities._runs import second_round, settings_of
-from biconsensus.communities._second import weighed_by_pool
+from biconsensus.communities._runs import View, pool_of, second_round, settings_of, weighed_by_pool
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes

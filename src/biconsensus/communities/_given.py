@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus.communities._pool import View
+from biconsensus.communities._runs import View
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.graphs._graph import Graph
 from biconsensus.protocols import BoolArray

@@ -16,8 +16,7 @@ from scipy.io import mmread
 from scipy.sparse import load_npz
 
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
-from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix
-from biconsensus.graphs._objects import from_networkx
+from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix, from_networkx
 
 HEADERS = {
     *("source", "from", "src", "u", "node1", "node_1", "start", "id1", "fromnodeid"),

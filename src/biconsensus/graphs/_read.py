@@ -10,8 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from biconsensus.graphs._files import read_graph_file
-from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix
-from biconsensus.graphs._objects import from_igraph, from_networkx
+from biconsensus.graphs._graph import Graph, from_edge_list, from_igraph, from_matrix, from_networkx
 
 
 def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hashable] | None = None) -> Graph:

@@ -6,8 +6,15 @@ any other: leaving elements out is neither rewarded nor hidden.
 """
 
 from biconsensus.metrics._covers import overlapping_nmi, recall_precision
-from biconsensus.metrics._graphs import modularity
-from biconsensus.metrics._partitions import ami, ari, f_measure, misclassification_error, nmi, noise_as_singletons
+from biconsensus.metrics._partitions import (
+    ami,
+    ari,
+    f_measure,
+    misclassification_error,
+    modularity,
+    nmi,
+    noise_as_singletons,
+)
 
 __all__ = [
     "ami",

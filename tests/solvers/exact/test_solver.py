@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biconsensus.errors import InputError, TooLargeError
-from biconsensus.solvers.exact._cycle_cuts import cycle_cuts
+from biconsensus.solvers.exact._branch_and_cut import cycle_cuts
 from biconsensus.solvers.exact._solver import ExactSolver
 from tests.helpers.solver_problems import HALF, best_gain, pair_gains, planted, problem_of, solve
 from tests.helpers.strategies import examples

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import biconsensus as bc
+from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers.vote import _ballot as ballot
 from biconsensus.solvers.vote import _solver as descent
 from biconsensus.solvers.vote import _solver as vote
-from biconsensus.solvers.vote._ballot import Ballot, whole_unit
-from biconsensus.solvers.vote._counting import Sets, set_of
-from biconsensus.solvers.vote._solver import FixedPoint, VoteSolver, heaviest
-from tests.helpers.strategies import label_tables, paper_consensus, same_either_way
-
-HALF = Fraction(1, 2)
+from biconsensus.solvers.vote._ballot import Ballot, DenseVotes, Sets, SparseVotes, set_of, whole_unit
+from biconsensus.solvers.vote._solver import FixedPoint, Preference, VoteSolver, heaviest
+from tests.helpers.solver_problems import HALF, problem_of
+from tests.helpers.strategies import examples, label_tables, paper_consensus, same_either_way
 
 
 def dense_votes(problem, active, rows, columns, quorum):
@@ -91,12 +91,12 @@ def columns_of(sets, n_columns=3):
     return masks(sets, n_columns)[:, 0].tolist()
 
 
-def problem_of(B, **options):
+def pooled(B, **options):
     return bc.PreferenceMatrix.from_pool(bc.Pool.from_matrix(np.asarray(B), **options))
 
 
 def test_first_columns_are_those_of_the_rows_of_a_candidate():
-    problem = problem_of([[1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 0, 1]])
+    problem = pooled([[1, 1, 0], [1, 0, 1], [1, 1, 1], [0, 0, 1]])
     votes = Ballot(problem, HALF)
     every = np.ones(4, bool), np.ones(3, bool)
     assert columns_of(votes.first_columns(np.array([1]), *every)) == [True, True, False]
@@ -106,7 +106,7 @@ def test_first_columns_are_those_of_the_rows_of_a_candidate():
 
 
 def test_whole_weights_beyond_single_precision_are_counted_right():
-    problem = problem_of([[1, 0, 0], [0, 1, 0], [0, 0, 1]], weights=[2**24 + 1, 2**24, 1])
+    problem = pooled([[1, 0, 0], [0, 1, 0], [0, 0, 1]], weights=[2**24 + 1, 2**24, 1])
     votes = Ballot(problem, HALF)
     tally = votes.vote(Sets.from_masks(np.array([[True, True, False]])), np.ones(3, bool), np.ones(3, bool))
     assert votes.unit == 1.0
@@ -115,7 +115,7 @@ def test_whole_weights_beyond_single_precision_are_counted_right():
 
 def test_equal_shares_of_real_weights_do_not_join():
     """0.2 + 0.1 is above 0.3 in floating point; it is no majority of 0.6."""
-    problem = problem_of([[0, 1, 1], [1, 0, 0], [0, 1, 0]], weights=[0.3, 0.2, 0.1])
+    problem = pooled([[0, 1, 1], [1, 0, 0], [0, 1, 0]], weights=[0.3, 0.2, 0.1])
     assert whole_unit(problem.weights) is None
     assert 0.2 + 0.1 > (0.3 + 0.2 + 0.1) / 2
     tally = Ballot(problem, HALF).vote(Sets.from_masks(np.ones((1, 3), bool)), np.ones(3, bool), np.ones(3, bool))
@@ -126,7 +126,7 @@ def test_equal_shares_of_real_weights_do_not_join():
 def test_sets_that_are_too_large_for_every_row(quorum):
     rng = np.random.default_rng(3)
     for weights in ([1] * 8, rng.random(8)):
-        votes = Ballot(problem_of(rng.random((40, 8)) < 0.2, weights=weights), Fraction(quorum))
+        votes = Ballot(pooled(rng.random((40, 8)) < 0.2, weights=weights), Fraction(quorum))
         n_rows, n_columns = votes.problem.shape
         every, too_large = (np.ones(n_rows, bool), np.ones(n_columns, bool)), 0
         for size in range(1, n_columns + 1):
@@ -135,9 +135,9 @@ def test_sets_that_are_too_large_for_every_row(quorum):
             too_large += votes.is_too_large(columns)
             assert not (votes.is_too_large(columns) and tally.rows(0).size)
         assert too_large < n_columns
-    one = problem_of(np.eye(4, dtype=int))
+    one = pooled(np.eye(4, dtype=int))
     assert [Ballot(one, HALF).is_too_large(np.arange(4) < size) for size in (1, 2, 3)] == [False, True, True]
-    seen = problem_of(np.eye(4, dtype=int), seen=np.eye(4, dtype=bool))
+    seen = pooled(np.eye(4, dtype=int), seen=np.eye(4, dtype=bool))
     assert not Ballot(seen, HALF).is_too_large(np.ones(4, bool))
 
 
@@ -155,7 +155,7 @@ def test_a_row_that_no_column_of_a_set_saw_does_not_join_it(monkeypatch, sparse)
     assert weights.sum() - (weights[0] + weights[2] + weights[1]) < 0
     A = np.array([[1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 1]])
     seen = np.array([[1, 1, 1, 1], [1, 0, 1, 1], [0, 0, 0, 1]])
-    votes = Ballot(problem_of(A, weights=[*weights, 1], seen=seen), Fraction("0.9"))
+    votes = Ballot(pooled(A, weights=[*weights, 1], seen=seen), Fraction("0.9"))
     tally = votes.vote(Sets.from_masks(np.array([[True, True, True, False]])), np.ones(3, bool), np.ones(4, bool))
     assert tally.rows(0).tolist() == [0]
 
@@ -218,7 +218,7 @@ def test_many_candidates_in_small_batches_give_the_same(monkeypatch):
 
 
 def test_the_heaviest_live_rows_come_first():
-    problem = problem_of(np.repeat([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [2, 5, 3], axis=0))
+    problem = pooled(np.repeat([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [2, 5, 3], axis=0))
     solver = VoteSolver()
     solver.load(problem, HALF)
     assert solver._heavy_rows(2).tolist() == [1, 2]
@@ -234,7 +234,7 @@ def test_more_rows_are_sorted_where_the_heaviest_are_gone(monkeypatch):
     assert heaviest(counts, 5).tolist() == [1, 3, 2, 0, 4]
     monkeypatch.setattr(vote, "SORTED_ROWS", 2)
     solver = VoteSolver()
-    solver.load(problem_of(np.repeat(np.eye(5, dtype=int), counts, axis=0)), HALF)
+    solver.load(pooled(np.repeat(np.eye(5, dtype=int), counts, axis=0)), HALF)
     solver.best_block(np.array([True, False, True, True, True]), np.ones(5, bool), 1, 1)
     assert solver._heavy_rows(3).tolist() == [3, 2, 0]
 
@@ -245,7 +245,7 @@ def test_the_leading_start_is_the_block_of_the_largest_singular_value(weight, le
     B = np.zeros((12, 7), int)
     B[:8, :4] = B[8:, 4:] = 1
     solver = VoteSolver()
-    solver.load(problem_of(B, weights=[1, 1, 1, 1, weight, weight, weight]), HALF)
+    solver.load(pooled(B, weights=[1, 1, 1, 1, weight, weight, weight]), HALF)
     assert solver._leading().tolist() == leading
     solver.best_block(np.ones(2, bool), ~np.array(leading), 1, 1)
     assert solver._leading().tolist() == (~np.array(leading)).tolist()
@@ -262,7 +262,7 @@ def test_sets_and_their_keys():
 
 
 def test_sets_that_are_known_need_no_vote():
-    problem = problem_of([[1, 0], [0, 1]])
+    problem = pooled([[1, 0], [0, 1]])
     votes = Ballot(problem, HALF)
     every = np.ones(2, bool), np.ones(2, bool)
     start = Sets.from_masks(np.eye(2, dtype=bool))
@@ -309,7 +309,7 @@ def test_rows_of_many_elements_are_always_in_the_sample(monkeypatch):
 def test_weightless_columns_back_nothing():
     B = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 1], [0, 1, 1]])
     solver = VoteSolver()
-    solver.load(problem_of(B, weights=[1, 1, 0]), HALF)
+    solver.load(pooled(B, weights=[1, 1, 0]), HALF)
     block = solver.best_block(np.ones(3, bool), np.ones(3, bool), 1, 1)
     assert block is not None
     assert block.columns.tolist() == [True, True, False]
@@ -324,3 +324,199 @@ def test_first_votes_leave_out_what_a_view_did_not_see():
     seen = bc.PreferenceMatrix.from_pool(bc.Pool.from_groups([[0, 1, 2], [0]], n_elements=4))
     every = np.ones(seen.shape[0], bool), np.ones(2, bool)
     assert columns_of(Ballot(seen, HALF).first_columns(np.array([0]), *every), 2) == [True, False]
+
+
+seeds = st.integers(0, 2**32 - 1)
+levels = st.sampled_from([Fraction(29, 100), HALF, Fraction(2, 3)])
+
+
+def random_problem(rng: np.random.Generator, missing: bool, real: bool) -> PreferenceMatrix:
+    m, n = rng.integers(2, 9, 2)
+    matrix = rng.random((m, n)) < 0.5
+    unseen = rng.random((m, n)) < 0.25 if missing else None
+    weights = rng.integers(1, 4, n) * (0.3 if real else 1.0) + (0.01 * rng.random(n) if real else 0)
+    return problem_of(matrix, rng.integers(1, 4, m), weights, unseen)
+
+
+def by_definition(
+    problem: PreferenceMatrix, rows: np.ndarray, live: np.ndarray, quorum: Fraction
+) -> tuple[list[tuple[int, int, int]], int]:
+    """Columns that join a set of rows with what they hold and saw, and the elements of the rows."""
+    seen = problem.seen(np.ones(problem.shape[0], bool), np.ones(problem.shape[1], bool)).astype(int)
+    held = problem.entries.toarray().astype(int)
+    counts = np.where(rows, problem.counts, 0)
+    found = [
+        (j, int(counts @ held[:, j]), int(counts @ seen[:, j]))
+        for j in np.flatnonzero(live)
+        if counts @ held[:, j] * quorum.denominator > counts @ seen[:, j] * quorum.numerator
+    ]
+    return found, int(counts.sum())
+
+
+def rows_by_definition(
+    problem: PreferenceMatrix, columns: np.ndarray, live: np.ndarray, quorum: Fraction
+) -> np.ndarray:
+    """Live rows that join a set of columns, in exact fractions."""
+    seen = problem.seen(np.ones(problem.shape[0], bool), np.ones(problem.shape[1], bool)).astype(int)
+    held = problem.entries.toarray().astype(int)
+    weights = [Fraction(float(weight)) for weight in problem.weights]
+    joined = [
+        sum(weights[j] * int(held[i, j]) for j in columns) > quorum * sum(weights[j] * int(seen[i, j]) for j in columns)
+        for i in range(problem.shape[0])
+    ]
+    return np.array(joined, bool) & live
+
+
+@given(seeds, levels, st.booleans(), st.booleans(), st.sampled_from([1, 3, 100]))
+@examples(60)
+def test_dense_and_sparse_counts_are_those_of_the_definition(
+    seed: int, quorum: Fraction, missing: bool, real: bool, size: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, missing, real)
+    (m, n), votes = problem.shape, Ballot(problem, quorum, n_jobs=1)
+    live_rows, live_columns = rng.random(m) < 0.8, rng.random(n) < 0.8
+    masks = rng.random((4, n)) < 0.5
+    starts = rng.permutation(n)[: max(1, n // 2)]
+    for way in (DenseVotes(votes, size), SparseVotes(votes)):
+        count = way.of_sets(Sets.from_masks(masks), live_rows, live_columns)
+        for k in range(4):
+            rows = rows_by_definition(problem, np.flatnonzero(masks[k]), live_rows, quorum)
+            columns, elements = by_definition(problem, rows, live_columns, quorum)
+            mine = count.which == k
+            assert count.rows(k).tolist() == np.flatnonzero(rows).tolist()
+            assert count.n_elements[k] == elements
+            assert list(zip(count.columns[mine], count.held[mine], count.seen[mine])) == columns
+        first = way.of_candidates(starts, live_rows, live_columns)
+        assert len(first) == starts.size
+        for k, start in enumerate(starts):
+            inside = (problem.entries.toarray()[:, start] != 0) & live_rows
+            expected = [j for j, _, _ in by_definition(problem, inside, live_columns, quorum)[0]]
+            assert first.items[first.bounds[k] : first.bounds[k + 1]].tolist() == expected
+
+
+def test_whole_numbers_beyond_single_precision_are_counted_exactly_by_both() -> None:
+    big = 2**24
+    matrix = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]], bool)
+    problem = problem_of(matrix, np.array([big, 1, big + 1]), np.array([big, big + 1, 1.0]))
+    votes = Ballot(problem, HALF, n_jobs=1)
+    every = np.ones(3, bool), np.ones(3, bool)
+    for way in (DenseVotes(votes, 2), SparseVotes(votes)):
+        count = way.of_sets(Sets.from_masks(np.array([[True, True, False], [True, True, True]])), *every)
+        assert count.rows(0).tolist() == [1, 2]
+        assert count.rows(1).tolist() == [1, 2]  # row 0 holds 2^24 + 1 of 2^25 + 2: just the half
+        assert count.n_elements.tolist() == [big + 2, big + 2]
+        first = way.of_candidates(np.array([0, 1, 2]), *every)
+        assert first.items[: first.bounds[1]].tolist() == [0, 1]  # of 2^25 + 1 elements, 2^24 + 1 are in column 1
+
+
+def test_between_2_to_the_24_and_2_to_the_25_nothing_is_rounded() -> None:
+    """22,500,001 of 30,000,001 is more than three quarters; single precision would round it down to just that."""
+    large = np.array([22_500_001, 7_499_999, 1])
+    for parts in ({"weights": large}, {"counts": large}):
+        matrix = np.eye(3, dtype=bool) if "weights" in parts else np.array([[1, 1], [0, 1], [0, 1]], bool)
+        votes = Ballot(problem_of(matrix, **parts), Fraction(3, 4), n_jobs=1)
+        every = np.ones(3, bool), np.ones(matrix.shape[1], bool)
+        for way in (DenseVotes(votes, 2), SparseVotes(votes)):
+            if "weights" in parts:
+                assert way.of_sets(Sets.from_masks(np.ones((1, 3), bool)), *every).rows(0).tolist() == [0]
+            else:
+                first = way.of_candidates(np.array([1]), *every)
+                assert first.items.tolist() == [0, 1]
+
+
+def test_many_candidates_are_looked_at_some_at_a_time() -> None:
+    rng = np.random.default_rng(0)
+    problem = problem_of(rng.random((40, 150)) < 0.3)
+    votes = Ballot(problem, HALF, n_jobs=1)
+    every = np.ones(40, bool), np.ones(150, bool)
+    dense, sparse = (way.of_candidates(np.arange(150), *every) for way in (DenseVotes(votes, 7), SparseVotes(votes)))
+    assert dense.keys() == sparse.keys()
+    assert len(dense) == 150
+
+
+def test_threads_take_blocks_of_rows_in_order() -> None:
+    rng = np.random.default_rng(1)
+    problem = problem_of(rng.random((60, 9)) < 0.5, rng.integers(1, 4, 60))
+    sets, every = Sets.from_masks(rng.random((5, 9)) < 0.5), (np.ones(60, bool), np.ones(9, bool))
+    one, two = (DenseVotes(Ballot(problem, HALF, n_jobs=n), 8).of_sets(sets, *every) for n in (1, 2))
+    assert [one.rows(k).tolist() for k in range(5)] == [two.rows(k).tolist() for k in range(5)]
+    assert one.held.tolist() == two.held.tolist()
+
+
+def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(np.eye(100, dtype=bool))
+    votes = Ballot(problem, HALF)
+    columns = np.arange(100)
+    assert votes._way(63, columns[:63]) is votes._dense
+    monkeypatch.setattr(ballot, "TURNED", 10)
+    assert votes._way(9, columns[:9]) is votes._dense
+    # 100 sets reach 100 memberships: 20 * 100 + 10 * 100 steps against 100 * 100
+    assert votes._way(100, columns) is votes._sparse
+    # the matrix is turned already: 20 * 5 steps against 1 * 100, and one more
+    assert votes._way(1, columns[:5]) is votes._sparse
+    assert votes._way(1, columns[:6]) is votes._dense
+    assert votes._way(1, columns[:2], 3.0) is votes._dense
+    monkeypatch.setattr(ballot, "MANY", 50)
+    assert votes._way(10**6, columns) is votes._sparse
+    assert votes._way(10**6, columns, 1.01) is votes._dense
+
+
+def test_threads_are_for_many_memberships_unless_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ballot, "effective_n_jobs", lambda n: 8 if n == -1 else n or 1)
+    problem = problem_of(np.ones((4, 5), bool))
+    monkeypatch.setattr(ballot, "MANY", 19)
+    assert [Ballot(problem, HALF, n).n_jobs for n in (None, 1, 3)] == [8, 1, 3]
+    monkeypatch.setattr(ballot, "MANY", 20)
+    assert Ballot(problem, HALF, None).n_jobs == 1
+
+
+def test_fixed_points_are_stored_the_shorter_way() -> None:
+    key = np.array([0], ">i4").tobytes()
+    assert FixedPoint.of(key, np.array([3]), 33, 1.0, 1, 1).rows.dtype == np.int32
+    assert FixedPoint.of(key, np.array([3]), 32, 1.0, 1, 1).rows.dtype == np.uint8
+
+
+def test_fixed_points_are_preferred_by_gain_elements_sources_first_row_and_columns() -> None:
+    def rank(gain: float, elements: int, sources: int, first: int, columns: list[int]) -> Preference:
+        key = np.array(columns, ">i4").tobytes()
+        return FixedPoint.of(key, np.array([first, 9]), 10, gain, elements, sources).preference
+
+    best_first = [
+        rank(2.0, 1, 1, 9, [9]),
+        rank(1.0, 6, 1, 9, [9]),
+        rank(1.0, 5, 4, 9, [9]),
+        rank(1.0, 5, 3, 1, [9]),
+        rank(1.0, 5, 3, 2, [1]),
+        rank(1.0, 5, 3, 2, [1, 3]),
+        rank(1.0, 5, 3, 2, [2]),
+        rank(0.5, 9, 9, 0, [0]),
+    ]
+    assert all(better < worse for better, worse in pairwise(best_first))
+
+
+def test_real_weights_are_compared_in_double_precision() -> None:
+    problem = problem_of(np.eye(2, dtype=bool), weights=np.array([1.0, 1.0 + 1e-9]))
+    votes = Ballot(problem, HALF, n_jobs=1)
+    every = np.ones(2, bool), np.ones(2, bool)
+    for way in (DenseVotes(votes, 2), SparseVotes(votes)):
+        assert way.of_sets(Sets.from_masks(np.ones((1, 2), bool)), *every).rows(0).tolist() == [1]
+
+
+def test_weights_are_counted_in_their_unit() -> None:
+    votes = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([0.5, 1.5, 2.0])), HALF)
+    assert votes.unit == 0.5
+    assert votes.weights.tolist() == [1, 3, 4]
+
+
+def test_no_set_is_too_large_for_a_row_that_holds_all_of_it() -> None:
+    votes = Ballot(problem_of(np.ones((2, 2), bool), weights=np.array([1.0, 3.0])), HALF)
+    assert not votes.is_too_large(np.ones(2, bool))
+    heavy = Ballot(problem_of(np.eye(3, dtype=bool), weights=np.array([2.0, 3.0, 4.0])), HALF)
+    assert [heavy.is_too_large(np.arange(3) < k) for k in (1, 2, 3)] == [False, False, True]  # 4 of 2, 5, 9
+
+
+def test_whole_weights_are_counted_while_their_shares_are_exact() -> None:
+    assert whole_unit(np.array([1.0, 2.0**33 - 2])) == 1.0
+    assert whole_unit(np.array([1.0, 2.0**33 - 1])) is None
+    assert (2**33 - 1) * 10**9 < 2**63  # the largest sum times the largest numerator of a quorum

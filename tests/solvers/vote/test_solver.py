@@ -14,8 +14,7 @@ import biconsensus as bc
 from biconsensus.solvers.vote import _ballot as ballot
 from biconsensus.solvers.vote import _solver as descent
 from biconsensus.solvers.vote import _solver as vote
-from biconsensus.solvers.vote._ballot import Ballot, Tally, whole_unit
-from biconsensus.solvers.vote._counting import Sets, set_of
+from biconsensus.solvers.vote._ballot import Ballot, Sets, Tally, set_of, whole_unit
 from biconsensus.solvers.vote._solver import LEADING, VoteSolver, heaviest, mask_of
 from tests.helpers.solver_problems import HALF, planted, problem_of, solve
 from tests.helpers.strategies import binary_matrices, examples, label_tables, paper_consensus, same_either_way

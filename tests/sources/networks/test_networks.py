@@ -15,8 +15,8 @@ from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
 from biconsensus.sources.networks import ALGORITHMS, get_algorithm, link_communities
 from biconsensus.sources.networks._algorithm import Algorithm
-from biconsensus.sources.networks._block_model import _likely_resolution
 from biconsensus.sources.networks._label_propagation import label_propagation
+from biconsensus.sources.networks._modularity import _likely_resolution
 
 PARTITIONS = [name for name, algorithm in ALGORITHMS.items() if not algorithm.overlapping]
 COVERS = [name for name, algorithm in ALGORITHMS.items() if algorithm.overlapping]

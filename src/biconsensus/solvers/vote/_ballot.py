@@ -10,20 +10,305 @@ ones. Both add the same numbers in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from biconsensus.matrix._coverage import stored_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._distinct import column_sizes
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
-from biconsensus.solvers.vote._counting import Counting, DenseVotes, Sets, SparseVotes
+
+SINGLE = 2**24
+"""Whole numbers below this are exact in single precision."""
+FEW = 64
+"""Candidates whose rows are looked at together, as dense numbers that fit into the cache."""
+
+
+@dataclass(frozen=True)
+class RowBlock:
+    """A slice of rows, ready for both votes."""
+
+    rows: slice
+    held: csr_array
+    """(b, q) entries, in the type of the weights."""
+    holding: csr_array
+    """(q, b) the same, turned, in the type of the counts."""
+    counts: NDArray[Any]
+    """(b, 1) elements of each row, in that type."""
+    unseen: csr_array | None
+    """(b, v) what the views did not see."""
+
+
+class DenseVotes:
+    """Both votes of a ballot."""
+
+    def __init__(self, ballot: Ballot, size: int) -> None:
+        self._ballot, self._problem = ballot, ballot.problem
+        whole = ballot.unit is not None and ballot.weights.sum() < SINGLE
+        weight_type = np.float32 if whole else np.float64
+        count_type = np.float32 if self._problem.counts.sum() < SINGLE else np.float64
+        self._weights = ballot.weights.astype(weight_type)
+        indptr = self._problem.entries.indptr
+        starts = range(0, self._problem.shape[0], size)
+        # all blocks share the same ones
+        most = max(int(indptr[min(k + size, indptr.size - 1)] - indptr[k]) for k in starts)
+        ones, others = np.ones(most, weight_type), np.ones(most, count_type)
+        self._blocks = [self._block(k, min(k + size, indptr.size - 1), ones, others) for k in starts]
+        self._views = None
+        if self._problem.unseen is not None and self._problem.view is not None:
+            self._views = _indicator(self._problem.view, self._problem.unseen.shape[1])
+
+    def _block(self, start: int, stop: int, ones: NDArray[Any], others: NDArray[Any]) -> RowBlock:
+        """Slice of rows."""
+        problem, shape = self._problem, (stop - start, self._problem.shape[1])
+        indptr = problem.entries.indptr[start : stop + 1]
+        indices, indptr = problem.entries.indices[indptr[0] : indptr[-1]], indptr - indptr[0]
+        held = csr_array((ones[: indices.size], indices, indptr), shape=shape)
+        # the transpose of a view is one as well: nothing is sorted again
+        holding = csr_array((others[: indices.size], indices, indptr), shape=shape).T
+        unseen = None if problem.unseen is None else csr_array(problem.unseen[start:stop].astype(np.float64))
+        counts = problem.counts[start:stop, None].astype(others.dtype)
+        return RowBlock(slice(start, stop), held, holding, counts, unseen)
+
+    def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """Rows that join each set, then the columns that join those rows."""
+        ballots = np.zeros((self._weights.size, len(sets)), self._weights.dtype)
+        ballots[sets.items, sets.which()] = self._weights[sets.items]
+        asked = ballots.sum(axis=0, dtype=np.float64)
+        needed = self._ballot.share(asked).astype(ballots.dtype)
+        by_view = None if self._views is None else self._views @ ballots.astype(np.float64)
+
+        def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
+            held = block.held @ ballots
+            if by_view is None or block.unseen is None:
+                joined = held > needed
+            else:
+                joined = held > self._ballot.share(asked - block.unseen @ by_view)
+            joined &= live_rows[block.rows, None]
+            return joined, joined * block.counts
+
+        return self._count(join, live_columns)
+
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
+        found = [
+            self._of_few(starts[k : k + FEW], live_rows, live_columns, first=k) for k in range(0, starts.size, FEW)
+        ]
+        which, columns = (np.concatenate(parts) for parts in zip(*found))
+        return Sets.from_pairs(which, columns, starts.size)
+
+    def _of_few(
+        self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray, first: int
+    ) -> tuple[IntArray, NDArray[Any]]:
+        """Pairs of candidates, numbered from the first, and columns that join their rows."""
+
+        def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
+            numbers = block.holding.T[:, starts].toarray()
+            numbers *= block.counts * live_rows[block.rows, None]
+            # the rows are known, and need not be kept
+            return np.zeros((0, starts.size), bool), numbers
+
+        count = self._count(join, live_columns)
+        return count.which + first, count.columns
+
+    def _count(self, join: Callable[[RowBlock], tuple[BoolArray, NDArray[Any]]], live_columns: BoolArray) -> Count:
+        """The columns that join the rows which joined, in all blocks; sums are taken in the order of the rows."""
+
+        def count(block: RowBlock) -> tuple[BoolArray, NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+            joined, numbers = join(block)
+            hidden = None if block.unseen is None else block.unseen.T @ numbers.astype(np.float64)
+            return joined, block.holding @ numbers, numbers.sum(axis=0), hidden
+
+        joined, *sums = zip(*self._each(count))
+        held, elements = _total(sums[0]), _total(sums[1])
+        seen = elements[None, :]
+        if self._problem.view is not None and self._views is not None:
+            seen = elements - _total(sums[2])[self._problem.view]
+        columns = (held > self._ballot.share(seen, whole=True)) & live_columns[:, None]
+        which, found = np.nonzero(columns.T)
+        seen = np.broadcast_to(seen, held.shape)[found, which]
+
+        def rows(k: int) -> IntArray:
+            return np.flatnonzero(np.concatenate([block[:, k] for block in joined]))
+
+        return Count(rows, elements, which, found, held[found, which], seen)
+
+    def _each(self, count: Callable[[RowBlock], Any]) -> list[Any]:
+        """Count all blocks of rows, in threads where that pays."""
+        if self._ballot.n_jobs == 1 or len(self._blocks) == 1:
+            return [count(block) for block in self._blocks]
+        with ThreadPoolExecutor(self._ballot.n_jobs) as threads:
+            return list(threads.map(count, self._blocks))
+
+
+def _indicator(labels: IntArray, size: int) -> csr_array:
+    """(size, n) ones where n has the label."""
+    ones = np.ones(labels.size)
+    return csr_array((ones, (labels, np.arange(labels.size))), shape=(size, labels.size))
+
+
+def _total(parts: tuple[NDArray[Any], ...]) -> FloatArray:
+    """Sum in a fixed order."""
+    total = parts[0].astype(np.float64)
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+class SparseVotes:
+    """Both votes of a ballot."""
+
+    def __init__(self, ballot: Ballot) -> None:
+        self._ballot, self._problem = ballot, ballot.problem
+        self._counts = self._problem.counts.astype(np.float64)
+        # both ways to look at the entries share the same ones
+        ones = np.ones(self._problem.entries.nnz)
+        self._entries, self._by_column = (
+            csr_array((ones, way.indices, way.indptr), shape=way.shape)
+            for way in (self._problem.entries, self._problem.by_column)
+        )
+
+    def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """Rows that join each set, then the columns that join those rows."""
+        ballots = sets.matrix(self._ballot.weights)
+        held = ballots @ self._by_column
+        which, rows = stored_rows(held), held.indices
+        asked = ballots.sum(axis=1)
+        if self._problem.unseen is None:
+            needed = self._ballot.share(asked)[which]
+        else:
+            needed = self._ballot.share(asked[which] - self._hidden(ballots, which, rows))
+        joined = (held.data > needed) & live_rows[rows]
+        return self._columns(Sets.from_pairs(which[joined], rows[joined], len(sets)), live_columns)
+
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
+        held = csr_array(self._by_column[starts])
+        live = live_rows[held.indices]
+        rows = Sets.from_pairs(stored_rows(held)[live], held.indices[live], starts.size)
+        count = self._columns(rows, live_columns)
+        return Sets.from_pairs(count.which, count.columns, starts.size)
+
+    def _columns(self, rows: Sets, live_columns: BoolArray) -> Count:
+        """The columns that join sets of rows."""
+        inside = rows.matrix(self._counts)
+        held = inside @ self._entries
+        n_elements, which, columns = inside.sum(axis=1), stored_rows(held), held.indices
+        seen = n_elements[which]
+        if self._problem.unseen is not None and self._problem.view is not None:
+            hidden = (inside @ self._problem.unseen).toarray()
+            seen = seen - hidden[which, self._problem.view[columns]]
+        joined = np.flatnonzero((held.data > self._ballot.share(seen, whole=True)) & live_columns[columns])
+        joined = joined[np.lexsort((columns[joined], which[joined]))]
+
+        def rows_of(k: int) -> IntArray:
+            return np.sort(rows.items[rows.bounds[k] : rows.bounds[k + 1]]).astype(np.int64)
+
+        return Count(rows_of, n_elements, which[joined], columns[joined], held.data[joined], seen[joined])
+
+    def _hidden(self, ballots: csr_array, which: IntArray, rows: IntArray) -> FloatArray:
+        """(p,) weight that pairs of a set and a row have in columns whose view did not see the row."""
+        unseen, view = self._problem.unseen, self._problem.view
+        assert unseen is not None
+        assert view is not None
+        by_view = np.zeros((ballots.shape[0], unseen.shape[1]))
+        np.add.at(by_view, (stored_rows(ballots), view[ballots.indices]), ballots.data)
+        dark = csr_array(unseen[rows])
+        pair = stored_rows(dark)
+        return np.bincount(pair, by_view[which[pair], dark.indices], minlength=rows.size).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The k-th set is ``items[bounds[k] : bounds[k + 1]]``.
+
+    Examples
+    --------
+    >>> sets = Sets.from_masks(np.array([[True, False, True], [False, False, False]]))
+    >>> [set_of(key).tolist() for key in sets.keys()]
+    [[0, 2], []]
+    """
+
+    items: NDArray[np.int32]
+    bounds: IntArray
+
+    def __len__(self) -> int:
+        """Number of sets."""
+        return self.bounds.size - 1
+
+    @classmethod
+    def from_pairs(cls, which: IntArray, items: NDArray[Any], size: int) -> Sets:
+        """Sets from pairs of a set and an item, in the order of both."""
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=size))])
+        return cls(items.astype(np.int32, copy=False), bounds)
+
+    @classmethod
+    def from_masks(cls, masks: BoolArray) -> Sets:
+        """Sets from masks (S, q)."""
+        which, items = np.nonzero(masks)
+        return cls.from_pairs(which, items, masks.shape[0])
+
+    @classmethod
+    def from_keys(cls, keys: Sequence[bytes]) -> Sets:
+        """Sets from their keys."""
+        return cls(set_of(b"".join(keys)), np.cumsum([0, *(len(key) // 4 for key in keys)]))
+
+    def keys(self) -> list[bytes]:
+        """One name for each set, equal for equal sets; they sort like the sets: by the first column, the second ..."""
+        content = self.items.astype(">i4").tobytes()
+        return [content[4 * start : 4 * stop] for start, stop in pairwise(self.bounds.tolist())]
+
+    def which(self) -> IntArray:
+        """The set of each item."""
+        return np.repeat(np.arange(len(self)), np.diff(self.bounds))
+
+    def matrix(self, values: NDArray[Any]) -> csr_array:
+        """(S, q) the values of the columns of each set."""
+        return csr_array((values[self.items], self.items, self.bounds), shape=(len(self), values.size))
+
+
+def set_of(key: bytes) -> NDArray[np.int32]:
+    """The columns that a key stands for."""
+    return np.frombuffer(key, ">i4").astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Count:
+    """The rows that joined S sets of columns, and the columns that join those rows."""
+
+    rows: Callable[[int], IntArray]
+    """Rows that joined the k-th set, in order."""
+    n_elements: FloatArray
+    """(S,) elements, with multiplicity, that joined."""
+    which: IntArray
+    """(p,) sets, in order, of ..."""
+    columns: NDArray[Any]
+    """(p,) the columns that join them, in order, ..."""
+    held: FloatArray
+    """(p,) the number of elements in them that each holds, ..."""
+    seen: FloatArray
+    """(p,) and the number that its source saw."""
+
+
+class Counting(Protocol):
+    """A way to count votes."""
+
+    def of_sets(self, sets: Sets, live_rows: BoolArray, live_columns: BoolArray) -> Count:
+        """Rows that join each set, then the columns that join those rows."""
+
+    def of_candidates(self, starts: IntArray, live_rows: BoolArray, live_columns: BoolArray) -> Sets:
+        """The columns that join the rows of each candidate."""
+
 
 BLOCK = 1 << 14
 """Rows that dense products take together: they fit into the cache."""

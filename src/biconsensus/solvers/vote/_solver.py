@@ -16,8 +16,7 @@ from scipy.sparse import csr_array
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._distinct import mix, row_hashes
 from biconsensus.protocols import Block, BoolArray, IntArray, comparable
-from biconsensus.solvers.vote._ballot import BLOCK, Ballot, Tally
-from biconsensus.solvers.vote._counting import Sets, set_of
+from biconsensus.solvers.vote._ballot import BLOCK, Ballot, Sets, Tally, set_of
 
 
 class Preference(NamedTuple):

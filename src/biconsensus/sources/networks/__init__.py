@@ -6,14 +6,11 @@ from importlib.metadata import entry_points
 
 from biconsensus.errors import UnknownNameError
 from biconsensus.sources.networks._algorithm import Algorithm
-from biconsensus.sources.networks._block_model import block_model
 from biconsensus.sources.networks._clique_percolation import clique_percolation
-from biconsensus.sources.networks._greedy_modularity import greedy_modularity
 from biconsensus.sources.networks._infomap import infomap
 from biconsensus.sources.networks._label_propagation import label_propagation
-from biconsensus.sources.networks._leiden import leiden, leidenalg
 from biconsensus.sources.networks._link_communities import link_communities
-from biconsensus.sources.networks._louvain import louvain
+from biconsensus.sources.networks._modularity import block_model, greedy_modularity, leiden, leidenalg, louvain
 from biconsensus.sources.networks._spectral import spectral
 from biconsensus.sources.networks._walktrap import walktrap
 

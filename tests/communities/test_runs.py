@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus.communities._second import weighed_by_pool
+from biconsensus.communities._runs import weighed_by_pool
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
 

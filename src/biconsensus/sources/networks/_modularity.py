@@ -1,0 +1,243 @@
+"""Modularity: Louvain and Leiden, greedy merging, and the block model whose likelihood is a modularity."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from biconsensus.errors import UnknownNameError
+from biconsensus.graphs._graph import Graph
+from biconsensus.protocols import IntArray
+from biconsensus.sources.networks._algorithm import need, relabel
+from biconsensus.sources.networks._walktrap import as_igraph
+
+
+def louvain(graph: Graph, seed: int, *, resolution: float = 1.0, n_levels: int | None = None) -> IntArray:
+    """Find communities by the Louvain method.
+
+    Parameters
+    ----------
+    graph : Graph
+        A network of m nodes, none of them isolated.
+    seed : int
+        Decides the order in which nodes move.
+    resolution : float
+        Higher values give smaller communities.
+    n_levels : int, optional
+        How often communities are aggregated; all the way by default.
+
+    Returns
+    -------
+    (m,) int array
+        Labels from 0.
+
+    Notes
+    -----
+    Maximises ``Q = (1 / 2W) sum_ij (A_ij - resolution k_i k_j / 2W) [label_i = label_j]`` (Blondel et al. 2008).
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> from biconsensus.sources.networks._modularity import louvain
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> len(set(louvain(graph, seed=0).tolist()))
+    2
+    """
+    method = need("sknetwork.clustering", "graph").Louvain(
+        resolution=resolution,
+        n_aggregations=-1 if n_levels is None else n_levels,
+        shuffle_nodes=True,
+        random_state=seed,
+        return_probs=False,
+        return_aggregate=False,
+    )
+    return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
+
+
+QUALITIES = {
+    "modularity": "RBConfigurationVertexPartition",
+    "cpm": "CPMVertexPartition",
+    "surprise": "SurpriseVertexPartition",
+    "significance": "SignificanceVertexPartition",
+}
+
+ONE_AT_A_TIME = Lock()
+"""The refinement of scikit-network draws from the generator of C, of which a process has one."""
+
+
+def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
+    """Find communities by the Leiden method, in the permissively licensed version of scikit-network.
+
+    Parameters
+    ----------
+    graph : Graph
+        A network of m nodes, none of them isolated.
+    seed : int
+        Decides the order in which nodes move.
+    resolution : float
+        Higher values give smaller communities.
+
+    Returns
+    -------
+    (m,) int array
+        Labels from 0.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> from biconsensus.sources.networks._modularity import leiden
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> len(set(leiden(graph, seed=0).tolist()))
+    2
+    """
+    method = need("sknetwork.clustering", "graph").Leiden(
+        resolution=resolution, shuffle_nodes=True, random_state=seed, return_probs=False, return_aggregate=False
+    )
+    with one_seed_of_c(seed):
+        return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
+
+
+@contextmanager
+def one_seed_of_c(seed: int) -> Iterator[None]:
+    """Seed the generator of C, which no argument of scikit-network reaches, and let nobody else draw from it."""
+    with ONE_AT_A_TIME:
+        library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
+        library.srand(ctypes.c_uint(seed))
+        yield
+
+
+def leidenalg(graph: Graph, seed: int, *, quality: str = "modularity", resolution: float = 1.0) -> IntArray:
+    """Find communities by the reference version of Leiden (GPL, extra ``graph-fast``).
+
+    Parameters
+    ----------
+    graph : Graph
+        A network of m nodes, none of them isolated.
+    seed : int
+        Seed of the optimiser.
+    quality : {"modularity", "cpm", "surprise", "significance"}
+        What is maximised. ``"significance"`` counts edges and does not know their weights.
+    resolution : float
+        Higher values give smaller communities; for ``"modularity"`` and ``"cpm"``.
+
+    Returns
+    -------
+    (m,) int array
+        Labels from 0.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> from biconsensus.sources.networks._modularity import leidenalg
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> leidenalg(graph, seed=0).tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
+    True
+    """
+    if quality not in QUALITIES:
+        raise UnknownNameError.of("quality", quality, QUALITIES)
+    package = need("leidenalg", "graph-fast")
+    options: dict[str, Any] = {} if quality == "significance" else {"weights": "weight"}
+    if quality in ("modularity", "cpm"):
+        options["resolution_parameter"] = resolution
+    kind = getattr(package, QUALITIES[quality])
+    return relabel(
+        package.find_partition(as_igraph(graph), kind, seed=seed % 2**31, n_iterations=-1, **options).membership
+    )
+
+
+def greedy_modularity(graph: Graph, seed: int = 0, *, resolution: float = 1.0) -> IntArray:
+    """Find communities by the method of Clauset, Newman and Moore (2004).
+
+    Parameters
+    ----------
+    graph : Graph
+        A network of m nodes, none of them isolated.
+    seed : int
+        Not used; the method is deterministic.
+    resolution : float
+        Higher values give smaller communities.
+
+    Returns
+    -------
+    (m,) int array
+        Labels from 0.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> from biconsensus.sources.networks._modularity import greedy_modularity
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> len(set(greedy_modularity(graph).tolist()))
+    2
+    """
+    nx = need("networkx", "graph")
+    network = nx.from_scipy_sparse_array(graph.adjacency)
+    labels = np.empty(graph.n_nodes, dtype=np.int64)
+    for k, members in enumerate(
+        nx.community.greedy_modularity_communities(network, weight="weight", resolution=resolution)
+    ):
+        labels[list(members)] = k
+    return labels
+
+
+def block_model(graph: Graph, seed: int, *, start: float = 1.0, max_rounds: int = 10) -> IntArray:
+    """Fit a stochastic block model with one rate inside and one rate between communities.
+
+    Parameters
+    ----------
+    graph : Graph
+        A network of m nodes, none of them isolated.
+    seed : int
+        Seed of the Louvain runs.
+    start : float
+        Resolution of the first round.
+    max_rounds : int
+        Rounds before it gives up waiting for the resolution to settle.
+
+    Returns
+    -------
+    (m,) int array
+        Labels from 0.
+
+    Notes
+    -----
+    Newman (2016): the likelihood of the model is greatest where modularity is, at the resolution
+    ``(w_in - w_out) / (log w_in - log w_out)`` with w the observed over the expected weight inside and between
+    communities.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> from biconsensus.sources.networks._modularity import block_model
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> len(set(block_model(graph, seed=0).tolist()))
+    2
+    """
+    resolution, tried = start, set()
+    labels = louvain(graph, seed, resolution=resolution)
+    for _ in range(max_rounds):
+        resolution = round(_likely_resolution(graph, labels), 3)
+        if resolution in tried:
+            break
+        tried.add(resolution)
+        labels = louvain(graph, seed, resolution=resolution)
+    return labels
+
+
+def _likely_resolution(graph: Graph, labels: IntArray) -> float:
+    """The resolution at which modularity is the likelihood of the model with the rates of this partition."""
+    total = float(graph.adjacency.sum())
+    sources, targets, weights = graph.edges()
+    inside = 2.0 * float(weights[labels[sources] == labels[targets]].sum())
+    expected = float((np.bincount(labels, graph.degrees) ** 2).sum()) / total
+    if inside == 0 or inside == total or expected >= total:
+        return 1.0
+    rate_in, rate_out = inside / expected, (total - inside) / (total - expected)
+    return (rate_in - rate_out) / float(np.log(rate_in / rate_out)) if rate_in != rate_out else 1.0
