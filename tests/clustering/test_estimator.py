@@ -124,6 +124,9 @@ def test_it_works_inside_a_pipeline_and_a_grid_search():
     pipeline = make_pipeline(StandardScaler(), model())
     assert adjusted_rand_score(TRUTH, pipeline.fit_predict(X)) == 1.0
     assert adjusted_rand_score(TRUTH, pipeline.predict(X)) == 1.0
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    named = pipeline.set_output(transform="pandas").fit(frame)[-1]
+    assert named.feature_names_in_.tolist() == ["width", "height"], "the scaler handed a frame on"
     search = GridSearchCV(model(), {"quorum": [0.4, 0.6]}, scoring="adjusted_rand_score", cv=2)
     assert search.fit(X, TRUTH).best_score_ > 0.9
 

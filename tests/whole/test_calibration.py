@@ -14,8 +14,7 @@ from biconsensus.fitting import Sampling
 from biconsensus.fitting._hypotheses import propose, screen
 from biconsensus.fitting._settings import Family
 from biconsensus.models import get_model
-from biconsensus.significance._background import Background
-from biconsensus.significance._models import NfaTest, log_tests
+from biconsensus.significance._models import Background, NfaTest, log_tests
 from biconsensus.sources._sampling import SamplingLaw
 
 CASES = [("line", 300, 2), ("circle", 200, 2), ("plane", 300, 3)]

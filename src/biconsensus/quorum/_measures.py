@@ -14,7 +14,7 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, FloatArray, IntArray
 
 
-def retention(problem: PreferenceMatrix, labels: IntArray) -> float:
+def retention(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | None = None) -> float:
     """Sum over the groups of the share of a random walk that stays inside.
 
     Parameters
@@ -23,6 +23,8 @@ def retention(problem: PreferenceMatrix, labels: IntArray) -> float:
         The pool.
     labels : (r,) array of int
         Group of each row, -1 for none.
+    held : (q, T) array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.held_by_columns`), if they are known.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def retention(problem: PreferenceMatrix, labels: IntArray) -> float:
     2.0
     """
     n_groups = int(labels.max(initial=-1)) + 1
-    held = problem.weights[:, None] * problem.held_by_columns(labels, n_groups)
+    held = problem.weights[:, None] * (problem.held_by_columns(labels, n_groups) if held is None else held)
     reach = problem.weights * problem.sizes
     inside = labels >= 0
     volumes = sums_by(labels[inside], (problem.counts * (problem.entries @ problem.weights))[inside], n_groups)
@@ -122,7 +124,7 @@ def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     return labels
 
 
-def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]:
+def relation(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | None = None) -> tuple[float, float]:
     """Recall and precision, above chance, of a grouping against the sources.
 
     Parameters
@@ -131,6 +133,8 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
         The pool; sources without a column of positive weight are left out.
     labels : (r,) array of int
         Group of each row, -1 for none (each such element alone).
+    held : (q, T) array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.held_by_columns`), if they are known.
 
     Returns
     -------
@@ -145,12 +149,14 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     >>> relation(problem, np.array([0, 1]))
     (0.5, 0.5)
     """
-    members = members_of(problem, labels)
-    if members.shape[1] == 0:
+    n_groups = int(labels.max(initial=-1)) + 1
+    if n_groups == 0:
         return 0.0, 0.0
-    held = problem.held_by_columns(labels, members.shape[1])
+    held = problem.held_by_columns(labels, n_groups) if held is None else held
     used, same = _same_source(problem)
-    sizes = members.sum(axis=0) - unseen_by_source(problem, members)[used]
+    sizes = np.tile(problem.group_sizes(labels, n_groups), (used.size, 1))
+    if problem.unseen is not None:
+        sizes -= unseen_by_source(problem, members_of(problem, labels))[used]
     total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
     both = (held**2).sum(axis=1) @ used_backers(problem)[:, used] / total**2
     grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
@@ -158,7 +164,9 @@ def relation(problem: PreferenceMatrix, labels: IntArray) -> tuple[float, float]
     return float(recall.mean()), float((both / grouped - same).mean())
 
 
-def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -> tuple[float, float]:
+def contrast(
+    problem: PreferenceMatrix, labels: IntArray, weights: FloatArray, held: FloatArray | None = None
+) -> tuple[float, float]:
     """How much more often elements are together with their own group than with the nearest other one.
 
     Parameters
@@ -169,6 +177,8 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
         Group of each row, -1 for none.
     weights : (q,) array
         Weights of the columns in the co-occurrences.
+    held : (q, T) array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.held_by_columns`), if they are known.
 
     Returns
     -------
@@ -187,16 +197,16 @@ def contrast(problem: PreferenceMatrix, labels: IntArray, weights: FloatArray) -
     >>> contrast(problem, np.array([0, 1]), problem.weights)
     (1.0, 1.0)
     """
-    members = members_of(problem, labels)
-    if members.shape[1] < 2:
+    n_groups = int(labels.max(initial=-1)) + 1
+    if n_groups < 2:
         return 0.0, 0.0
-    sizes = members.sum(axis=0)
+    sizes = problem.group_sizes(labels, n_groups)
     own = problem.entries @ weights
     # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
     entries = problem.entries if inside.size == labels.size else problem.entries[inside]
-    held = problem.held_by_columns(labels, members.shape[1])
+    held = problem.held_by_columns(labels, n_groups) if held is None else held
     near = entries @ (weights[:, None] * held) / most[inside, None]
     place = np.arange(inside.size), labels[inside]
     a = (near[place] - own[inside] / most[inside]) / np.maximum(sizes[labels[inside]] - 1.0, 1.0)

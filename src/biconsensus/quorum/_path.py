@@ -371,9 +371,10 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
     votes = Votes.at_quorum(scorer.problem, quorum)
     starts = ([] if start is None else [start]) + [votes.best_columns(peaks(votes))]
     found: dict[float, IntArray] = {}
+    passed: set[float] = set()
     for columns, value in map(votes.alternate, starts):
-        if value not in found:  # else this way up was gone before
-            best, gain = climb(votes, columns, (merged, divided), value)
+        if value not in passed:  # else this way up was gone before
+            best, gain = climb(votes, columns, (merged, divided), value, passed)
             found.setdefault(gain, best)
     columns = found[max(found)]
     rows, _ = votes.best_rows(columns)
