@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import stored_rows, sums_by
-from biconsensus.pool._distinct import CACHED, column_sizes, column_sums, group_rows, mix, row_parts
+from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by
+from biconsensus.pool._distinct import CACHED, column_sums, group_rows, mix, row_parts
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes")
 """What is kept of a matrix when its weights change."""
+SCANNED = 8
+"""Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
 PROBE = 1 << 12
 """Rows that mostly tell candidates apart."""
 
@@ -146,20 +148,22 @@ class PreferenceMatrix:
             held += sums_by(place, amounts if self.binary else amounts * entries.data[stored], held.size)
         return held.reshape(self.shape[1], n_groups + 1)[:, :n_groups]
 
+    def shared_with_groups(self, rows: IntArray, n_groups: int) -> csr_array:
+        """(q, T) the same, sparse: by way of the table where it is small, else by the pairs that share an element."""
+        if self.shape[1] * n_groups <= SCANNED * self.entries.nnz:
+            return csr_array(self.held_by_columns(rows, n_groups))
+        return csr_array(self.amounts_by_column @ in_groups(rows, np.ones(rows.size), n_groups))
+
     def group_gains(self, rows: IntArray, columns: IntArray, quorum: Fraction) -> FloatArray:
         """(T,) gains of disjoint blocks, from the group of each row (r,) and column (q,), -1 for none."""
         n_groups, entries = int(columns.max(initial=-1)) + 1, self.entries
         weights = np.where(columns >= 0, self.weights, 0.0)
         # the elements of the block that each column holds: whole numbers, the same in any order of the rows
-        held = np.zeros(columns.size)
+        held, own = np.zeros(columns.size), np.where(columns >= 0, columns, -2)
         for part, stored, lengths in row_parts(entries, max(CACHED, 8 * columns.size)):
-            indices = entries.indices[stored]
-            own = np.take(columns, indices)
-            together = np.flatnonzero((own >= 0) & (own == np.repeat(rows[part], lengths)))
-            amounts = np.repeat(self.counts[part], lengths)[together]
-            if not self.binary:
-                amounts = amounts * entries.data[stored][together]
-            held += sums_by(indices[together], amounts, columns.size)
+            indices, amounts = entries.indices[stored], np.repeat(self.counts[part], lengths)
+            amounts = amounts * (np.take(own, indices) == np.repeat(rows[part], lengths))
+            held += sums_by(indices, amounts if self.binary else amounts * entries.data[stored], held.size)
         asked = np.where(columns >= 0, self.group_sizes(rows, n_groups)[columns], 0.0) if n_groups else 0.0 * held
         if n_groups and self.unseen is not None and self.view is not None:
             asked = asked - self._unseen_of_own(rows, columns, n_groups)
@@ -187,12 +191,12 @@ class PreferenceMatrix:
         """Merge identical candidates of a pool (same members, same view) into one column with the summed weight."""
         weights = pool.weights if weights is None else weights
         view, unseen = pool.views()
-        first, members = _distinct_columns(pool.rows, view)
+        first, members = _distinct_columns(pool.rows, pool.sizes, view)
         summed = np.bincount(members, weights, minlength=first.size).astype(np.float64)
         n_sources = len(pool.sources)
         backers = csr_array((np.ones(members.size, bool), (members, pool.source_of)), shape=(first.size, n_sources))
         backers.sum_duplicates()
-        return cls(
+        found = cls(
             entries=pool.rows if first.size == members.size else csr_array(pool.rows[:, first]),
             counts=pool.counts,
             weights=summed,
@@ -201,16 +205,18 @@ class PreferenceMatrix:
             unseen=unseen,
             view=None if unseen is None else view[first],
         )
+        if found.binary:
+            found.__dict__["sizes"] = pool.sizes[first].astype(np.float64)
+        return found
 
 
-def _distinct_columns(rows: csr_array, view: IntArray) -> tuple[IntArray, IntArray]:
+def _distinct_columns(rows: csr_array, sizes: IntArray, view: IntArray) -> tuple[IntArray, IntArray]:
     """First of each set of identical columns with the same view, and the set of each column."""
     # columns that differ in size or in their first rows differ: mostly there is nothing more to compare
     probe = rows[:PROBE]
     # sums of 4,096 numbers of 40 bits are exact
     marks = (mix(np.arange(PROBE)) >> np.uint64(24)).astype(np.float64)[: probe.shape[0]]
     start = np.bincount(probe.indices, np.repeat(marks, np.diff(probe.indptr)), minlength=rows.shape[1])
-    sizes = column_sizes(rows)
     order = np.lexsort((sizes, start))
     if ((np.diff(start[order]) != 0) | (np.diff(sizes[order]) != 0)).all():
         return np.arange(rows.shape[1]), np.arange(rows.shape[1])

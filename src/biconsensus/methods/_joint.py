@@ -29,9 +29,9 @@ FEW_GROUPS = 500
 """Groups up to which a table of all pairs of them is quicker than that of the pairs that meet; estimated, for speed."""
 MAX_PAIRS = 4_000_000
 """Pairs of columns that are looked at together; a group of more than 2,000 columns is cut by its heaviest ones."""
-PAIR_COST = 30
+PAIR_COST = 60
 """Steps of a dense product in the time in which one pair of entries is counted; estimated, for speed."""
-PRODUCT_COST = 150_000
+PRODUCT_COST = 15_000
 """Steps of a dense product in the time that starting one takes; estimated, for speed."""
 N_PEAKS = 1000
 """Most frequent rows that make a start of their own."""
@@ -87,11 +87,19 @@ def search(votes: Votes, starts: Iterable[IntArray] = ()) -> IntArray:
     return max(finished, key=lambda answer: answer[1])[0]
 
 
-def climb(votes: Votes, columns: IntArray, steps: Sequence[Step], value: float | None = None) -> tuple[IntArray, float]:
+def climb(
+    votes: Votes,
+    columns: IntArray,
+    steps: Sequence[Step],
+    value: float | None = None,
+    passed: set[float] | None = None,
+) -> tuple[IntArray, float]:
     """Local optimum reached from a grouping of the columns by these steps, and its total gain (scaled).
 
-    `value` is the gain of columns that alternating has brought to rest already.
+    `value` is the gain of columns that alternating has brought to rest already. `passed` are gains that other climbs
+    went through: one that meets such a gain ends there, because the way up from it is known. Those met here are added.
     """
+    passed = set() if passed is None else passed
     if value is None:
         columns, value = votes.alternate(columns)
     for _ in range(MAX_ROUNDS):
@@ -102,9 +110,13 @@ def climb(votes: Votes, columns: IntArray, steps: Sequence[Step], value: float |
                 continue  # settled already
             changed, total = votes.alternate(changed)
             if total > value:
+                passed.add(value)
                 columns, value = changed, total
+                if value in passed:
+                    return columns, value
         if value <= before:
             break
+    passed.add(value)
     return columns, value
 
 
@@ -280,36 +292,36 @@ class GroupPairs:
         place[members] = np.arange(members.size)
         of_column = np.take(columns, problem.entries.indices)
         inside = np.flatnonzero((of_column == np.take(rows, problem.row_of_entry)) & (of_column >= 0))
-        # group by group, the rows of each in their order
-        of_group = of_column[inside]
-        order = np.argsort(of_group.astype(np.uint16) if kept.size < 1 << 16 else of_group, kind="stable")
-        inside, of_group = inside[order], of_group[order]
         row, column = problem.row_of_entry[inside], np.take(place, problem.entries.indices[inside])
         values = np.ones(inside.size) if problem.binary else problem.entries.data[inside]
         amounts = problem.amounts[inside]
         held = sums_by(column, amounts * values, members.size)
-        shared = np.zeros(left.size)
-        opens = np.diff(row, prepend=-1) != 0
-        length = np.diff(np.append(np.flatnonzero(opens), row.size))
-        n_pairs = sums_by(of_group[opens], length * length, kept.size)
-        by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows[kept] * n_columns * width
-        ends = np.searchsorted(of_group, np.arange(kept.size + 1))
+        shared, n_rows = np.zeros(left.size), n_rows[kept]
+        in_a_group = np.flatnonzero(rows >= 0)
+        n_pairs = sums_by(rows[in_a_group], np.bincount(row, minlength=rows.size)[in_a_group] ** 2, kept.size)
+        by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows * n_columns * width
+        # one dense table for each such group, one after the other; what is in other groups goes behind the last
+        ends = np.cumsum(np.where(by_product, n_rows * n_columns, 0))
+        ordered = in_a_group[np.argsort(rows[in_a_group], kind="stable")]
+        of_group, first_row = rows[ordered], np.cumsum(n_rows) - n_rows
+        begins = np.full(rows.size, ends[-1])
+        lines = (np.arange(ordered.size) - first_row[of_group] - n_rows[of_group]) * n_columns[of_group]
+        begins[ordered] = np.where(by_product[of_group], ends[of_group] + lines, ends[-1])
+        within = np.arange(members.size) - starts[group]
+        tables = np.zeros(int(ends[-1]) + int(n_columns.max()))
+        tables[np.take(begins, row) + np.take(within, column)] = values
+        counts = problem.counts[ordered].astype(np.float64)
         for t in np.flatnonzero(by_product):
-            mine = slice(ends[t], ends[t + 1])
-            cells = np.cumsum(opens[mine]) - 1, column[mine] - starts[t]
-            dense = np.zeros((int(cells[0][-1]) + 1, n_columns[t]))
-            weighted = dense.copy()
-            dense[cells], weighted[cells] = values[mine], amounts[mine]
-            begin = first[starts[t]]
-            product = weighted.T @ dense[:, : width[t]]
-            shared[begin : begin + product.size] = product.ravel()
-        rest = ~by_product[of_group]
-        for one, other in pairs_in_rows(row[rest]):
-            i, j = column[rest][one], column[rest][other]
-            near = j - starts[group[j]] < width[group[j]]
-            cells = first[i] + j - starts[group[j]]
-            products = amounts[rest][one] * values[rest][other]
-            shared += sums_by(cells[near], products[near], left.size)
+            table = tables[ends[t] - n_rows[t] * n_columns[t] : ends[t]].reshape(n_rows[t], n_columns[t])
+            weighted = table * counts[first_row[t] : first_row[t] + n_rows[t], None]
+            product = weighted.T @ table[:, : width[t]]
+            shared[first[starts[t]] :][: product.size] = product.ravel()
+        rest = np.flatnonzero(~by_product[rows[row]])
+        row, column, values, amounts = row[rest], column[rest], values[rest], amounts[rest]
+        for one, other in pairs_in_rows(row):
+            i, j = column[one], column[other]
+            near = within[j] < width[group[j]]
+            shared += sums_by((first[i] + within[j])[near], (amounts[one] * values[other])[near], left.size)
         return cls(members, group, starts, problem.group_sizes(rows, kept.size), held, left, right, shared)
 
 
@@ -339,7 +351,7 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
         return columns
     columns = columns.copy()
     counts = votes.problem.counts.astype(np.float64)
-    scores = np.column_stack([votes.row_scores(columns), np.zeros((n_rows, 2))])
+    scores = np.column_stack([votes.row_scores(columns).T, np.zeros((n_rows, 2))])
     by_column = votes.problem.by_column
     for j in range(votes.n_columns):
         vote = np.full(n_rows, -votes.cost[j])

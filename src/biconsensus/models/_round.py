@@ -35,10 +35,11 @@ def round_distances(params: FloatArray, data: FloatArray) -> FloatArray:
     points, centres = data - middle, params[:, :-1] - middle
     left = np.column_stack([points, np.einsum("md,md->m", points, points), np.ones(len(points))])
     right = np.column_stack([-2 * centres, np.ones(len(centres)), np.einsum("kd,kd->k", centres, centres)])
-    distance = left @ right.T
+    distance: FloatArray = left @ right.T
     np.sqrt(np.maximum(distance, 0.0, out=distance), out=distance)
     distance -= params[:, -1]
-    return np.abs(distance, out=distance)
+    np.abs(distance, out=distance)
+    return distance
 
 
 def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:

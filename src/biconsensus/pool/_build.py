@@ -20,7 +20,7 @@ from biconsensus._checks import (
 )
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.pool._distinct import group_rows
-from biconsensus.pool._labels import UNSEEN, encode, exact_array
+from biconsensus.pool._labels import UNSEEN, code_cells, encode, exact_array
 from biconsensus.pool._rows import distinct_cells
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -47,18 +47,15 @@ def from_labels(
     names = _check_names(names, len(columns), "names") or [s.name for s in sources or ()] or given
     check_not_empty(columns[0].cells.size, 1)
     distinct, inverse = distinct_cells([column.cells for column in columns])
-    codes = np.empty(distinct.shape, np.int32)
-    by_column = np.ascontiguousarray(distinct.T)
-    coded = [column.codes(cells, codes[:, k]) for k, (column, cells) in enumerate(zip(columns, by_column, strict=True))]
-    del by_column
+    codes, coded = code_cells(columns, distinct)
+    del distinct
     if not any(coded):  # every grouping put everything in no group: a candidate without elements stands for each
         coded = [["no group"] for _ in coded]
     widths = [len(groups) for groups in coded]
     source_of = np.repeat(np.arange(len(columns)), widths)
-    unseen = codes == UNSEEN
-    views = _views(csr_array(unseen), source_of) if unseen.any() else {}
+    views = _views(csr_array(codes == UNSEEN), source_of) if codes.min() == UNSEEN else {}
     return {
-        "rows": _memberships(codes, widths),
+        "rows": _memberships(codes, source_of.size),
         "inverse": inverse,
         "source_of": source_of,
         "sources": tuple(sources) if sources else tuple(Provenance(name) for name in names),
@@ -69,21 +66,18 @@ def from_labels(
     }
 
 
-def _memberships(codes: NDArray[np.int32], widths: list[int]) -> csr_array:
-    """(r, n) ones where row i has group j, from group numbers within each grouping."""
-    offsets = np.concatenate([[0], np.cumsum(widths)])
-    n_rows, n_sources = codes.shape
-    inside = codes >= 0
-    # in place: the codes are not looked at again, and a copy would be as large as the rows
-    columns = np.add(codes, offsets[:-1].astype(np.int32), out=codes)
-    if inside.all():
-        indices, indptr = columns.ravel(), np.arange(0, codes.size + 1, n_sources)
+def _memberships(groups: NDArray[np.int32], n_groups: int) -> csr_array:
+    """(r, n) ones where row i is in group j, from the groups (r, c) of each row; negative ones are none."""
+    n_rows, n_sources = groups.shape
+    if groups.min() >= 0:
+        indices, indptr = groups.ravel(), np.arange(0, groups.size + 1, n_sources)
     else:
-        indices, indptr = columns[inside], np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
+        inside = groups >= 0
+        indices, indptr = groups[inside], np.concatenate([[0], np.cumsum(inside.sum(axis=1))])
     # in one type with the indices, which SciPy would copy otherwise
     indptr = indptr.astype(np.int32 if indices.size < 2**31 else np.int64)
     ones = np.ones(indices.size, np.uint8)
-    return csr_array((ones, indices, indptr), shape=(n_rows, int(offsets[-1])))
+    return csr_array((ones, indices, indptr), shape=(n_rows, n_groups))
 
 
 def _label_weights(weights: Any, source_of: IntArray, n_sources: int) -> FloatArray:

@@ -58,9 +58,11 @@ def _smallest_int(size: int) -> type[np.signedinteger[Any]]:
 
 def count_numbers(numbers: NDArray[Any], size: int) -> IntArray:
     """(size,) how often each number occurs, some at a time: NumPy counts a copy in 64 bits."""
-    counts = np.bincount(numbers[:MANY], minlength=size)
-    for start in range(MANY, numbers.size, MANY):
-        counts += np.bincount(numbers[start : start + MANY], minlength=size)
+    # of very many numbers more at a time, because what is counted is as long
+    step = max(MANY, 4 * size)
+    counts = np.bincount(numbers[:step], minlength=size)
+    for start in range(step, numbers.size, step):
+        counts += np.bincount(numbers[start : start + step], minlength=size)
     return counts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError, InputTypeError
+from biconsensus.pool._distinct import CACHED
 from biconsensus.protocols import IntArray
 
 NONE = -1
@@ -36,31 +37,49 @@ class Column:
     missing: int | None = None
     """Cell value that means "not seen"."""
 
-    def codes(self, cells: NDArray[Any], out: NDArray[np.int32]) -> list[Any]:
-        """Write distinct cells as 0, 1, ... in the order of their labels (NONE, UNSEEN apart); the labels."""
-        values, spots, spot_of = _distinct(cells)
+    def read(self, values: IntArray) -> tuple[NDArray[np.int32], list[Any]]:
+        """Codes of distinct cells in order: 0, 1, ... for groups (NONE, UNSEEN apart); and the labels of the groups."""
         unseen = np.zeros(values.size, bool) if self.missing is None else values == self.missing
         if self.labels is None:
             inside = ~unseen & (values != -1)
         else:
             inside = ~unseen & ~np.isin(values, [k for k, label in enumerate(self.labels) if _is_none(label)])
-        code_at = np.empty(int(spots[-1]) + 1, np.int32)
-        code_at[spots] = np.where(inside, np.cumsum(inside) - 1, np.where(unseen, UNSEEN, NONE))
-        out[:] = np.take(code_at, spot_of)
-        return [int(v) if self.labels is None else self.labels[v] for v in values[inside]]
+        codes = np.where(inside, np.cumsum(inside) - 1, np.where(unseen, UNSEEN, NONE)).astype(np.int32)
+        return codes, [int(v) if self.labels is None else self.labels[v] for v in values[inside]]
 
 
-def _distinct(cells: NDArray[Any]) -> tuple[IntArray, IntArray, IntArray]:
-    """Distinct cells in order, a spot for each of them, rising, and the spot of every cell."""
-    cells = cells.astype(np.int64)
-    low = int(cells.min())
-    if int(cells.max()) - low > 4 * cells.size + 1000:
-        values, spot_of = np.unique(cells, return_inverse=True)
-        return values, np.arange(values.size), spot_of
-    # cells in a narrow range are counted, not sorted
-    cells -= low
-    spots = np.flatnonzero(np.bincount(cells))
-    return spots + low, spots, cells
+def code_cells(columns: Sequence[Column], cells: NDArray[Any]) -> tuple[NDArray[np.int32], list[list[Any]]]:
+    """Groups of cells (r, c), numbered through all columns (NONE, UNSEEN apart), and the labels of each column.
+
+    Every column has a range of one long table, so that cells of all columns are looked up together, some rows at a
+    time, in the order in which they lie in memory.
+    """
+    low, high = cells.min(axis=0).astype(np.int64), cells.max(axis=0).astype(np.int64)
+    spans = [int(last) - int(first) + 1 for first, last in zip(low, high, strict=True)]
+    ranked = {n: np.unique(cells[:, n]) for n, span in enumerate(spans) if span > 4 * cells.shape[0] + 1000}
+    if ranked:  # cells in a wide range are sorted, others are counted
+        cells = cells.astype(np.int64)
+        for n, values in ranked.items():
+            cells[:, n], low[n], spans[n] = np.searchsorted(values, cells[:, n]), 0, values.size
+    span = np.array(spans)
+    begin = np.cumsum(span) - span
+    step = max(1, CACHED // cells.shape[1]) * cells.shape[1]
+    flat, shift = cells.reshape(-1), np.tile(begin - low, step // cells.shape[1])
+    parts = [slice(start, min(start + step, flat.size)) for start in range(0, flat.size, step)]
+    present = np.zeros(int(span.sum()), bool)
+    for part in parts:
+        present[flat[part] + shift[: part.stop - part.start]] = True
+    code_at, coded, n_groups = np.empty(present.size, np.int32), [], 0
+    for k, column in enumerate(columns):
+        spots = np.flatnonzero(present[begin[k] : begin[k] + span[k]])
+        codes, labels = column.read(ranked[k].astype(np.int64)[spots] if k in ranked else spots + low[k])
+        code_at[begin[k] + spots] = np.where(codes >= 0, codes + n_groups, codes)
+        coded.append(labels)
+        n_groups += len(labels)
+    numbers = np.empty(flat.size, np.int32)
+    for part in parts:
+        np.take(code_at, flat[part] + shift[: part.stop - part.start], out=numbers[part], mode="clip")
+    return numbers.reshape(cells.shape), coded
 
 
 def _is_none(label: Any) -> bool:

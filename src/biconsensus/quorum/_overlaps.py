@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,8 @@ from biconsensus.quorum._measures import unseen_by_source
 
 TABLE = 8
 """Cells of a table for each row counted into it, up to which tables beat sparse products; estimated, for speed."""
+CELLS = 1 << 18
+"""Cells of a table of three sources: two megabytes, so that it stays in the cache."""
 ROWS = 1 << 14
 """Rows that are counted together: what is made of them stays in the cache."""
 CERTAINTY_SCALE = 0.4
@@ -47,9 +52,9 @@ class Overlaps:
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> Overlaps:
         """Count them on the distinct rows."""
-        held = _held_by_source(problem)
-        if held is not None:
-            return cls(problem, _shared_by_sources(problem, held))
+        by_source = _places_by_source(problem)
+        if by_source is not None:
+            return cls(problem, _shared_by_sources(problem, *by_source))
         entries = problem.entries.astype(np.float64)
         return cls(problem, csr_array(entries.T @ (entries * problem.counts[:, None])))
 
@@ -134,66 +139,87 @@ class Overlaps:
         return np.asarray(votes / votes.sum())
 
 
-def _held_by_source(problem: PreferenceMatrix) -> NDArray[np.int32] | None:
-    """(c, r) the column of each source that holds each row, -1 for none; None where sources overlap themselves.
+def _places_by_source(problem: PreferenceMatrix) -> tuple[list[IntArray], NDArray[Any]] | None:
+    """The columns of each source, and (c, r) the place among them of the one that holds each row, behind all for none.
 
-    A column that several sources made is that of the first of them.
+    A column that several sources made is that of the first of them. None where sources overlap themselves.
     """
     backers, entries = problem.backers, problem.entries
-    if not problem.binary or backers.shape[1] * problem.shape[0] > TABLE * entries.nnz:
+    n_sources, n_rows = backers.shape[1], problem.shape[0]
+    if not problem.binary or n_sources * n_rows > TABLE * entries.nnz:
         return None
     source = backers.indices[backers.indptr[:-1]]
-    n_sources = backers.shape[1]
-    held = np.full((n_sources, problem.shape[0]), -1, np.int32)
+    own = [np.flatnonzero(source == k) for k in range(n_sources)]
+    n_own = np.array([columns.size for columns in own])
+    place = np.empty(source.size, np.int16 if n_own.max() < 2**15 else np.int32)
+    for columns in own:
+        place[columns] = np.arange(columns.size)
+    held = np.empty((n_sources, n_rows), place.dtype)
+    held[:] = n_own[:, None]
     for rows, stored, lengths in row_parts(entries):
         indices = entries.indices[stored]
-        owner = np.take(source, indices)
+        owner, places = np.take(source, indices), np.take(place, indices)
         if (lengths == n_sources).all() and (owner.reshape(-1, n_sources) == np.arange(n_sources)).all():
-            held[:, rows] = indices.reshape(-1, n_sources).T  # each row has a column of every source, in order
+            held[:, rows] = places.reshape(-1, n_sources).T  # each row has a column of every source, in order
         else:
-            held[owner, np.repeat(np.arange(rows.start, rows.stop), lengths)] = indices
-    return held if np.count_nonzero(held >= 0) == entries.nnz else None
+            held[owner, np.repeat(np.arange(rows.start, rows.stop), lengths)] = places
+    n_held = sum(np.count_nonzero(places < columns.size) for columns, places in zip(own, held, strict=True))
+    return (own, held) if n_held == entries.nnz else None
 
 
-def _shared_by_sources(problem: PreferenceMatrix, held: NDArray[np.int32]) -> csr_array:
+def _shared_by_sources(problem: PreferenceMatrix, own: list[IntArray], held: NDArray[Any]) -> csr_array:
     """(q, q) elements that two columns share, counted for two sources at a time; each source's own do not meet."""
     counts, n_columns = problem.counts.astype(np.float64), problem.shape[1]
-    source = problem.backers.indices[problem.backers.indptr[:-1]]
-    own = [np.flatnonzero(source == k) for k in range(held.shape[0])]
     used = [k for k, columns in enumerate(own) if columns.size]
-    # columns of one source by their place in it; the last place is for rows in none
-    place = np.zeros(n_columns + 1, np.int32)
-    for k in used:
-        place[own[k]] = np.arange(own[k].size)
-        place[-1] = own[k].size
-        np.take(place, held[k], out=held[k], mode="wrap")
     found: list[tuple[IntArray, IntArray, FloatArray]] = [(np.arange(n_columns), np.arange(n_columns), problem.sizes)]
-    for a, b in combinations(used, 2):
-        width = own[b].size + 1
-        met, amounts = _met(held[a], held[b], counts, (own[a].size + 1, width))
-        left, right = np.divmod(met, width)
-        inside = (left < own[a].size) & (right < own[b].size)
-        i, j, amounts = own[a][left[inside]], own[b][right[inside]], amounts[inside]
+    for a, b, left, right, amounts in _met([held[k] for k in used], counts, [own[k].size + 1 for k in used]):
+        first, second = own[used[a]], own[used[b]]
+        inside = (left < first.size) & (right < second.size)
+        i, j, amounts = first[left[inside]], second[right[inside]], amounts[inside]
         found += [(i, j, amounts), (j, i, amounts)]
     rows, columns, amounts = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return csr_array((amounts, (rows, columns)), shape=(n_columns, n_columns))
 
 
 def _met(
-    left: NDArray[np.int32], right: NDArray[np.int32], counts: FloatArray, shape: tuple[int, int]
-) -> tuple[IntArray, FloatArray]:
-    """Cells of a table of two codes (r,) and (r,) that have elements, and how many each has."""
-    cells, width = shape[0] * shape[1], np.int64(shape[1])
-    if cells > TABLE * left.size:
-        met, which = np.unique(left * width + right, return_inverse=True)
-        return met, sums_by(which, counts, met.size)
-    table = np.zeros(cells)
-    step = max(ROWS, cells)
-    for start in range(0, left.size, step):
+    held: list[NDArray[Any]], counts: FloatArray, widths: list[int]
+) -> Iterator[tuple[int, int, IntArray, IntArray, FloatArray]]:
+    """For every two sources: both, the pairs of their places (r,) that meet, and how many elements have each pair."""
+    n = len(widths)
+    for a, b in combinations(range(n), 2):
+        # every two sources are in one set of three whose numbers add up to a multiple of n, and count with the third
+        c = -(a + b) % n
+        cells = widths[a] * widths[b] * widths[c]
+        if c not in (a, b) and cells <= min(CELLS, counts.size):
+            if c > b:
+                table = _counted([held[k] for k in (a, b, c)], counts, [widths[k] for k in (a, b, c)])
+                for axis, (i, j) in enumerate(((b, c), (a, c), (a, b))):
+                    yield i, j, *_stored(table.sum(axis=axis))
+        elif widths[a] * widths[b] <= TABLE * counts.size:
+            yield a, b, *_stored(_counted([held[a], held[b]], counts, [widths[a], widths[b]]))
+        else:
+            met, which = np.unique(held[a] * np.int64(widths[b]) + held[b], return_inverse=True)
+            yield a, b, *np.divmod(met, widths[b]), sums_by(which, counts, met.size)
+
+
+def _counted(held: list[NDArray[Any]], counts: FloatArray, shape: list[int]) -> FloatArray:
+    """Elements at every combination of the places (r,) in a few sources."""
+    table = np.zeros(math.prod(shape))
+    step = max(ROWS, table.size)
+    for start in range(0, counts.size, step):
         part = slice(start, start + step)
-        table += np.bincount(left[part] * width + right[part], counts[part], minlength=cells)
-    met = np.flatnonzero(table)
-    return met, table[met]
+        place = held[0][part]
+        for codes, width in zip(held[1:], shape[1:], strict=True):
+            place = place * np.int32(width)
+            place += codes[part]
+        table += np.bincount(place, counts[part], minlength=table.size)
+    return table.reshape(shape)
+
+
+def _stored(table: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows, columns and values of the cells of a table that are not 0."""
+    rows, columns = np.nonzero(table)
+    return rows, columns, table[rows, columns]
 
 
 def _xlogx(x: FloatArray) -> FloatArray:
