@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._groups import Candidates, Exclusion, Found, reweighted, sharpen
+from biconsensus.fitting._groups import Candidates, Exclusion, Found, in_simpler_family, reweighted, sharpen
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
 from biconsensus.fitting._paper import confirm_as_paper
 from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, positions
@@ -332,6 +332,9 @@ class ModelSearch:
         # background alone that has a probability of a at most, and a + a^2 + a^3 + ... = epsilon
         log_penalty = float(np.log10(1 + settings.epsilon))
         found = Exclusion(data, candidates).run(settings.epsilon, log_penalty)
+        if len(candidates) > 1:
+            limit = float(np.log10(settings.epsilon)) - log_penalty
+            found = [in_simpler_family(one, data, candidates, limit) for one in found]
         if self._live.sum() > len(data):
             tests = {one.family.name: one.test for one in candidates}
             found = [new for one in found if (new := self._verified(one, tests[one.family.name])) is not None]
