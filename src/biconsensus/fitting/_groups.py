@@ -498,7 +498,7 @@ class Exclusion:
 
 
 def in_simpler_family(one: Found, data: FloatArray, candidates: list[Candidates], limit: float) -> Found:
-    """The model, or that of a family with fewer parameters which explains its elements as well.
+    """The model, or that of a family with fewer parameters which explains nearly the same elements as well.
 
     A plane that had few hypotheses of its own in this round can be taken as a cylinder of a hundred metres.
     """
@@ -517,7 +517,8 @@ def in_simpler_family(one: Found, data: FloatArray, candidates: list[Candidates]
         both = Exclusion(data, pair)
         left = both._after(frozenset())
         log_nfa = both._band_log_nfa(1, left)
-        if left.scores[1] <= left.scores[0] and log_nfa < limit:
+        same = first_alike(both._explained(1)[0], [both._explained(0)[0]]) is not None
+        if same and left.scores[1] <= left.scores[0] and log_nfa < limit:
             support, width = fit.params[None], np.array([one.fit.threshold])
             score = float(left.scores[1]) + one.log_penalty
             return replace(
