@@ -1,14 +1,12 @@
 """Fitting of many models: nothing set but family and threshold; writes docs/benchmarks/fitting.md.
 
 ``python -m benchmarks.fitting [part ...]`` runs the parts named, all by default; BENCH=quick a few runs of each. Every
-run is kept in docs/benchmarks/fitting.json as soon as it ends, and runs that are there already are not made again, so
-a part can be run in pieces: BENCH_SECONDS is the time after which no other run is started. Delete the file, or its
-entries, to measure anew.
+run is kept in the result file as soon as it ends, and runs that are there already are not made again, so a part can be
+run in pieces: BENCH_SECONDS is the time after which no other run is started.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import sys
@@ -16,12 +14,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks import fitting_scenes as scenes
+from benchmarks.results import Results, Values
 from benchmarks.without_data import loaded_or_none
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import FITTERS
@@ -30,7 +28,6 @@ from biconsensus.errors import NoConsensusWarning
 from biconsensus.metrics import misclassification_error, recall_precision
 from experiments.models_adelaidermf import BENCHMARKS as ADELAIDERMF
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "fitting.md"
 QUICK = os.environ.get("BENCH") == "quick"
 SETS = {"A": ("line", 9.4), "B": ("line", 10.9), "C": ("line", 17.9), "D": ("circle", 12.6)}
 """Family of each set, and the misclassification of the true models in per cent."""
@@ -45,40 +42,38 @@ FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)
 SHARES = (0.25, 0.5, 0.75)
 FAMILIES = {"line": 2, "circle": 2, "plane": 3}
 """Families of the test of false models, and the columns of their points."""
+CASES = [*product(FAMILIES, scenes.BACKGROUNDS), ("homography", "permuted")]
+"""Families and backgrounds of the test of false models."""
 HEAD = """# Fitting of many models
 
-Written by `make bench ONLY=fitting` (`benchmarks/fitting.py`). Nothing is set but the family and the threshold, unless
+Nothing is set but the family and the threshold, unless
 a table says otherwise. Seconds are processor seconds of one process on a machine that others use too.
 """
 Record = list[float]
 
 
-class Runs:
-    """Results of single runs by part and name, on disk; a run that is there is not made again."""
+Job = tuple[str, Callable[[], Record]]
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.records: dict[str, dict[str, Record]] = json.loads(path.read_text()) if path.exists() else {}
-        self._until = time.monotonic() + float(os.environ.get("BENCH_SECONDS", "inf"))
 
-    def make(self, part: str, jobs: Iterator[tuple[str, Callable[[], Record]]]) -> None:
-        """Make the runs that are missing, while there is time."""
-        kept = self.records.setdefault(part, {})
-        for name, job in jobs:
-            if name in kept:
-                continue
-            if time.monotonic() > self._until:
-                return
-            record = loaded_or_none(job)
-            if record is None:
-                return
-            kept[name] = [round(float(value), 4) for value in record]
-            self.path.write_text(json.dumps(self.records, indent=0) + "\n")
+def make(kept: Results, part: str, jobs: Iterator[Job], until: float) -> None:
+    """Make the runs that are missing, while there is time."""
+    for name, job in jobs:
+        key = f"{part}|{name}"
+        if key in kept.values:
+            continue
+        if time.monotonic() > until:
+            return
+        record = loaded_or_none(job)
+        if record is None:
+            return
+        kept.values[key] = [round(float(value), 4) for value in record]
+        kept.save()
 
-    def table(self, part: str, start: str) -> Any:
-        """(runs, values) of the runs whose name starts so; None where there are none."""
-        rows = [record for name, record in self.records.get(part, {}).items() if name.startswith(start + "|")]
-        return np.array(rows) if rows else None
+
+def table(values: Values, start: str) -> Any:
+    """(runs, numbers) of the runs whose name starts so; None where there are none."""
+    rows = [record for name, record in values.items() if name.startswith(start + "|")]
+    return np.array(rows) if rows else None
 
 
 def fitted(model: Any, threshold: float | str, x: Any, seed: int) -> tuple[MultiModelFitter, float]:
@@ -90,7 +85,7 @@ def fitted(model: Any, threshold: float | str, x: Any, seed: int) -> tuple[Multi
     return fitter, time.process_time() - used
 
 
-def adelaide_jobs() -> Iterator[tuple[str, Callable[[], Record]]]:
+def adelaide_jobs() -> Iterator[Job]:
     """Ours with several seeds; "auto", other thresholds and the rivals with one."""
     for half, (model, sequences, threshold) in HALVES.items():
         for seed, sequence in product(range(1 if QUICK else 3), sequences):
@@ -147,7 +142,7 @@ def usac(x: Any, model: str, threshold: float) -> Any:
         labels[left[inside.ravel() > 0]] = labels.max() + 1
 
 
-def adelaide(runs: Runs) -> list[str]:
+def adelaide(kept: Values) -> list[str]:
     """One table for each half."""
     lines = [
         "## AdelaideRMF\n",
@@ -164,11 +159,11 @@ def adelaide(runs: Runs) -> list[str]:
     ]
     for half in HALVES:
         rows = {
-            "ours": runs.table("adelaide", f"{half}|ours"),
-            "ours, threshold auto": runs.table("adelaide", f"{half}|auto"),
+            "ours": table(kept, f"adelaide|{half}|ours"),
+            "ours, threshold auto": table(kept, f"adelaide|{half}|auto"),
         }
         for rival in (*RIVALS, "usac"):
-            tables = [(factor, runs.table("adelaide", f"{half}|{rival} x {factor:g}")) for factor in (1.0, 2.0)]
+            tables = [(factor, table(kept, f"adelaide|{half}|{rival} x {factor:g}")) for factor in (1.0, 2.0)]
             done = [(one[:, 0].mean(), factor, one) for factor, one in tables if one is not None]
             if done:
                 _, factor, best = min(done, key=lambda one: one[0])
@@ -177,17 +172,17 @@ def adelaide(runs: Runs) -> list[str]:
             if values is not None:
                 error, right, seconds = values.mean(0)
                 lines.append(f"| {half} | {method} | {error:.1f} | {100 * right:.0f} | {seconds:.2f} | {len(values)} |")
-        left_out = chosen_on_others(runs, half)
+        left_out = chosen_on_others(kept, half)
         if left_out is not None:
             lines.append(f"| {half} | ours, threshold chosen on the others | {left_out:.1f} | | | |")
     return lines
 
 
-def chosen_on_others(runs: Runs, half: str) -> float | None:
+def chosen_on_others(kept: Values, half: str) -> float | None:
     """Mean error with the threshold that is best on the other sequences; None while runs are missing."""
-    kept, sequences = runs.records.get("adelaide", {}), HALVES[half][1]
+    sequences = HALVES[half][1]
     names = {factor: "ours" if factor == 1 else f"factor {factor:g}" for factor in FACTORS}
-    table = [[kept.get(f"{half}|{names[f]}|{one}|0", [np.nan])[0] for one in sequences] for f in FACTORS]
+    table = [[kept.get(f"adelaide|{half}|{names[f]}|{one}|0", [np.nan])[0] for one in sequences] for f in FACTORS]
     errors = np.array(table)
     if np.isnan(errors).any():
         return None
@@ -195,7 +190,7 @@ def chosen_on_others(runs: Runs, half: str) -> float | None:
     return float(np.take_along_axis(errors, others.argmin(axis=0)[None], axis=0).mean())
 
 
-def set_jobs() -> Iterator[tuple[str, Callable[[], Record]]]:
+def set_jobs() -> Iterator[Job]:
     """Sets A to D over seeds."""
     for name, seed in product(SETS, range(3 if QUICK else 10)):
         yield f"{name}|{seed}", lambda n=name, k=seed: set_run(n, k)  # type: ignore[misc]
@@ -210,7 +205,7 @@ def set_run(name: str, seed: int) -> Record:
     return [recall, 100 * misclassification_error(truth, fitter.labels_), right, seconds]
 
 
-def sets(runs: Runs) -> list[str]:
+def sets(kept: Values) -> list[str]:
     """Table of sets A to D."""
     lines = [
         "## Sets A to D\n",
@@ -219,7 +214,7 @@ def sets(runs: Runs) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for name, (_, best) in SETS.items():
-        values = runs.table("sets", name)
+        values = table(kept, f"sets|{name}")
         if values is not None:
             recall, wrong, right, seconds = values.T
             lines.append(
@@ -229,7 +224,7 @@ def sets(runs: Runs) -> list[str]:
     return lines
 
 
-def line_jobs() -> Iterator[tuple[str, Callable[[], Record]]]:
+def line_jobs() -> Iterator[Job]:
     """Three to fifteen lines at three shares of outliers."""
     for seed, share, number in product(range(1 if QUICK else 4), SHARES, range(3, 16, 2)):
         yield f"{share}|{number}|{seed}", lambda s=share, n=number, k=seed: line_run(n, s, k)  # type: ignore[misc]
@@ -242,7 +237,7 @@ def line_run(number: int, share: float, seed: int) -> Record:
     return [number, *scenes.n_lines_found(fitter.params_, truth), seconds]
 
 
-def many_lines(runs: Runs) -> list[str]:
+def many_lines(kept: Values) -> list[str]:
     """Table of many lines."""
     lines = [
         "## Three to fifteen lines among outliers\n",
@@ -251,7 +246,7 @@ def many_lines(runs: Runs) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for share in SHARES:
-        values = runs.table("lines", f"{share}")
+        values = table(kept, f"lines|{share}")
         if values is not None:
             number, found, false, seconds = values.T
             lines.append(
@@ -261,7 +256,7 @@ def many_lines(runs: Runs) -> list[str]:
     return lines
 
 
-def false_jobs() -> Iterator[tuple[str, Callable[[], Record]]]:
+def false_jobs() -> Iterator[Job]:
     """Backgrounds without models."""
     for seed in range(4 if QUICK else 100):
         for model, kind in product(FAMILIES, scenes.BACKGROUNDS):
@@ -280,7 +275,7 @@ def false_run(model: str, kind: str, seed: int) -> Record:
     return [len(fitter.families_), seconds]
 
 
-def false(runs: Runs) -> list[str]:
+def false(kept: Values) -> list[str]:
     """Table of false models."""
     lines = [
         "## False models where there is none, epsilon = 1\n",
@@ -290,9 +285,8 @@ def false(runs: Runs) -> list[str]:
         "| model | background | runs | mean number of models | most | seconds |",
         "|---|---|---|---|---|---|",
     ]
-    cases = [*product(FAMILIES, scenes.BACKGROUNDS), ("homography", "permuted")]
-    for model, kind in cases:
-        values = runs.table("false", f"{model}|{kind}")
+    for model, kind in CASES:
+        values = table(kept, f"false|{model}|{kind}")
         if values is not None:
             count, seconds = values.T
             lines.append(
@@ -301,7 +295,7 @@ def false(runs: Runs) -> list[str]:
     return lines
 
 
-def mixed_jobs() -> Iterator[tuple[str, Callable[[], Record]]]:
+def mixed_jobs() -> Iterator[Job]:
     """Scenes of two families."""
     for seed, kind in product(range(4 if QUICK else 50), MIXED):
         yield f"{kind}|{seed}", lambda b=kind, k=seed: mixed_run(b, k)  # type: ignore[misc]
@@ -323,7 +317,7 @@ def mixed_run(kind: str, seed: int) -> Record:
     return [counts == truth, len(fitter.families_) - sum(truth.values()), seconds]
 
 
-def mixed(runs: Runs) -> list[str]:
+def mixed(kept: Values) -> list[str]:
     """Table of several families."""
     lines = [
         "## Several families in one fit\n",
@@ -333,13 +327,13 @@ def mixed(runs: Runs) -> list[str]:
         "|---|---|---|---|",
     ]
     for kind in MIXED:
-        values = runs.table("mixed", kind)
+        values = table(kept, f"mixed|{kind}")
         if values is not None:
             lines.append(f"| {kind} | {len(values)} | {values[:, 0].mean():.0%} | {values[:, 2].mean():.2f} |")
     return lines
 
 
-def size_jobs() -> Iterator[tuple[str, Callable[[], Record]]]:
+def size_jobs() -> Iterator[Job]:
     """Ten planes at growing size, and the room."""
     for n_points in (10_000, 100_000) if QUICK else (10_000, 100_000, 1_000_000):
         yield f"planes|{n_points}", lambda n=n_points: size_run(n)  # type: ignore[misc]
@@ -384,7 +378,7 @@ def planes(n_points: int) -> tuple[Any, Any, Any]:
     return np.concatenate(parts), truth, np.array(normals)
 
 
-def size(runs: Runs) -> list[str]:
+def size(kept: Values) -> list[str]:
     """Tables of large data."""
     lines = [
         "## Planes at size\n",
@@ -393,10 +387,10 @@ def size(runs: Runs) -> list[str]:
         "| points | planes found | worst angle (degrees) | recall % | seconds | MB above data |",
         "|---|---|---|---|---|---|",
     ]
-    values = runs.table("size", "planes")
+    values = table(kept, "size|planes")
     for points, found, angle, recall, seconds, memory in () if values is None else values:
         lines.append(f"| {points:,.0f} | {found:.0f} | {angle:.3f} | {recall:.1f} | {seconds:.1f} | {memory:.0f} |")
-    values = runs.table("size", "room")
+    values = table(kept, "size|room")
     if values is not None:
         lines += [
             "\nA room of 5 x 4 x 2.6 m with 200,000 points: floor, ceiling, three walls, a table, a shelf board, and "
@@ -409,17 +403,7 @@ def size(runs: Runs) -> list[str]:
     return lines
 
 
-def main(names: list[str]) -> None:
-    """Make the runs of the parts, write the page from all that are there."""
-    PAGE.parent.mkdir(parents=True, exist_ok=True)
-    runs = Runs(PAGE.with_suffix(".json"))
-    for name in names or list(PARTS):
-        runs.make(name, PARTS[name][0]())
-    shown = ["\n".join(PARTS[name][1](runs)) for name in PARTS if runs.records.get(name)]
-    PAGE.write_text("\n\n".join([HEAD.rstrip(), *shown]) + "\n")
-
-
-PARTS: dict[str, tuple[Callable[[], Iterator[tuple[str, Callable[[], Record]]]], Callable[[Runs], list[str]]]] = {
+PARTS: dict[str, tuple[Callable[[], Iterator[Job]], Callable[[Values], list[str]]]] = {
     "adelaide": (adelaide_jobs, adelaide),
     "sets": (set_jobs, sets),
     "lines": (line_jobs, many_lines),
@@ -428,6 +412,42 @@ PARTS: dict[str, tuple[Callable[[], Iterator[tuple[str, Callable[[], Record]]]],
     "size": (size_jobs, size),
 }
 """What makes the runs of each part, and what makes its tables."""
+
+
+def page(values: Values) -> str:
+    """The tables of all parts that were measured."""
+    shown = [part for name, (_, part) in PARTS.items() if any(key.startswith(name + "|") for key in values)]
+    return "\n\n".join([HEAD.rstrip(), *("\n".join(part(values)) for part in shown)]) + "\n"
+
+
+def summary(values: Values) -> Values:
+    """Misclassification and counts of AdelaideRMF, shares of scenes that are right, the mean of false models."""
+    told: Values = {}
+    for half, method in product(HALVES, ("ours", "auto")):
+        runs = table(values, f"adelaide|{half}|{method}")
+        if runs is not None:
+            name = half if method == "ours" else f"{half}_auto"
+            told[name] = {"error": round(float(runs[:, 0].mean()), 1), "count": round(float(100 * runs[:, 1].mean()))}
+    for share in SHARES:
+        runs = table(values, f"lines|{share}")
+        if runs is not None:
+            told[f"lines_{100 * share:.0f}"] = round(float(100 * (runs[:, 0] == runs[:, 1]).mean()))
+    worst = [table(values, f"false|{model}|{kind}") for model, kind in CASES]
+    told["most_false"] = max((round(float(one[:, 0].mean()), 2) for one in worst if one is not None), default=None)
+    return told
+
+
+def main(names: list[str]) -> None:
+    """Make the runs of the parts that are missing."""
+    kept = Results.open("fitting", page, summary)
+    until = time.monotonic() + float(os.environ.get("BENCH_SECONDS", "inf"))
+    for name in names or list(PARTS):
+        make(kept, name, PARTS[name][0](), until)
+    if not names and time.monotonic() <= until:
+        kept.finish()
+    else:
+        kept.save()
+
 
 if __name__ == "__main__":
     main(sys.argv[1:])

@@ -14,7 +14,7 @@ import biconsensus as bc
 from benchmarks.without_data import loaded_or_none
 from biconsensus.datasets import load_jlinkage, load_network, load_self_tuning, load_uci
 from biconsensus.graphs import read_graph
-from biconsensus.models._line import LineModel
+from biconsensus.models._flat import LineModel
 from biconsensus.significance._models import log_binomial_tail
 from biconsensus.sources._sampling import SamplingLaw, draw_samples
 from biconsensus.sources._spectral import spectral_labels

@@ -15,7 +15,7 @@ from biconsensus.fitting import propose_threshold
 from biconsensus.models import get_model
 
 # %%
-# A star of five lines with 50 points each, and 250 points anywhere.
+# Made up, so that the truth is known: a star of five lines with 50 points each, and 250 points anywhere.
 
 rng = np.random.default_rng(3)
 ends = np.column_stack([np.cos(np.arange(5) * 0.8 * np.pi), np.sin(np.arange(5) * 0.8 * np.pi)])

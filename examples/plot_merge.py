@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 import biconsensus as bc
 
 # %%
-# The data: four clouds, and twenty stray points.
+# The data, made up so that the truth is known: four clouds, and twenty stray points.
 
 rng = np.random.default_rng(0)
 X, truth = make_blobs(300, centers=4, cluster_std=0.9, random_state=7)

@@ -12,8 +12,8 @@ import numpy as np
 import biconsensus as bc
 
 # %%
-# The answers of the people: 120 animals of four kinds in three places. Everybody errs now and then, and some
-# distinguish more finely than others.
+# The answers of the people, which we make up: 120 animals of four kinds in three places. Everybody errs now and then,
+# and some distinguish more finely than others.
 
 rng = np.random.default_rng(1)
 kind, place = rng.integers(0, 4, 120), rng.integers(0, 3, 120)

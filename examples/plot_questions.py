@@ -3,7 +3,8 @@ The next question
 =================
 
 Where sources disagree, a person may know. ``next_question`` finds the two elements about which an answer settles most;
-``answer`` takes it. Here the true classes play the person: two half-moons, which k-means cuts into pieces.
+``answer`` takes it. Here the true classes play the person. The points are made up: two half-moons,
+which k-means cuts into pieces.
 """
 
 import matplotlib.pyplot as plt

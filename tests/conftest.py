@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import Phase, settings
@@ -27,6 +28,18 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # scanpy, cdlib and others are heavy: `make test-integrations` brings them and asks for these tests
 collect_ignore = [] if os.environ.get("BICONSENSUS_INTEGRATIONS") else ["integrations"]
+
+
+CHROMIUM_FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def not_here(reason: str) -> NoReturn:
@@ -62,3 +75,14 @@ def chromium() -> str:
     if path is None:
         not_here("no Chromium was found: install one, or set BICONSENSUS_CHROMIUM to its path")
     return path
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """One browser for all tests of a process."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield started
+        started.close()

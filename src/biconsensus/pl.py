@@ -93,7 +93,7 @@ def backing(adata: Any, key: str = "consensus", *, basis: str = "umap", ax: Any 
     # the cells that need a look come last, on top of the others
     order = np.argsort(-values, kind="stable")
     drawn = ax.scatter(*plane[order].T, c=values[order], s=14, cmap="viridis", vmin=0.0, vmax=1.0)
-    ax.figure.colorbar(drawn, ax=ax, label="share of clusters behind the group that hold the cell")
+    ax.figure.colorbar(drawn, ax=ax, label="share of the votes for the group")
     _frame(ax, basis, f"{key}: backing")
     return ax
 

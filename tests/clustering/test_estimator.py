@@ -124,6 +124,9 @@ def test_it_works_inside_a_pipeline_and_a_grid_search():
     pipeline = make_pipeline(StandardScaler(), model())
     assert adjusted_rand_score(TRUTH, pipeline.fit_predict(X)) == 1.0
     assert adjusted_rand_score(TRUTH, pipeline.predict(X)) == 1.0
+    frame = pd.DataFrame(X, columns=["width", "height"])
+    named = pipeline.set_output(transform="pandas").fit(frame)[-1]
+    assert named.feature_names_in_.tolist() == ["width", "height"], "the scaler handed a frame on"
     search = GridSearchCV(model(), {"quorum": [0.4, 0.6]}, scoring="adjusted_rand_score", cv=2)
     assert search.fit(X, TRUTH).best_score_ > 0.9
 
@@ -203,7 +206,7 @@ def test_a_checkpoint_resumes_the_base_runs(tmp_path):
     assert all(r.seconds == 0 for r in again.results_)
 
 
-@pytest.mark.parametrize(("law", "shape"), [("normal", (200, 2)), ("normal", (200, 10)), ("random", (300, 2))])
+@pytest.mark.parametrize(("law", "shape"), [("normal", (150, 10)), ("random", (200, 2))])
 def test_noise_is_one_group_and_the_sentence_says_so(law, shape):
     X = getattr(np.random.default_rng(0), law)(size=shape)
     model = bc.ConsensusClustering(random_state=0).fit(X)
@@ -215,8 +218,8 @@ def test_noise_is_one_group_and_the_sentence_says_so(law, shape):
 
 def test_twenty_groups_are_found_with_alternatives_and_certificates():
     rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(20), 40)
-    X = 10.0 * np.c_[truth % 5, truth // 5] + rng.normal(size=(800, 2))
+    truth = np.repeat(np.arange(20), 20)
+    X = 10.0 * np.c_[truth % 5, truth // 5] + rng.normal(size=(400, 2))
     model = bc.ConsensusClustering(random_state=0).fit(X)
     assert model.n_clusters_ == 20
     assert adjusted_rand_score(truth, model.labels_) > 0.97

@@ -1,4 +1,4 @@
-"""A table of groupings with two bad sources, and a real Chromium."""
+"""A table of groupings with two bad sources, and requests to an explorer."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-
-from tests.report.conftest import browser
-
-__all__ = ["browser"]
 
 TRUTH = np.repeat([0, 1, 2], [30, 25, 20])
 SOURCES = ["fine", "coarse", "one", "two", "three", "chance", "noise"]

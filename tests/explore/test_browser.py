@@ -129,3 +129,23 @@ def test_names_are_text_whatever_they_hold(page: Any, tmp_path: Path) -> None:
     assert page.evaluate("() => window.hacked") is None
     page.uncheck("#sources input[type=checkbox] >> nth=0")
     page.wait_for_selector("#command:has-text('--drop')")
+
+
+def test_a_mode_can_be_chosen_alone(page: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    kinds, places = rng.integers(0, 4, 90), rng.integers(0, 3, 90)
+    base = np.stack([kinds, places, kinds, places, places], axis=1)
+    path = tmp_path / "minds.csv"
+    np.savetxt(path, base, "%d", ",", header="k0,p0,k1,p1,p2", comments="")
+    page.set_input_files("#file", path)
+    page.wait_for_selector(READY)
+    page.wait_for_selector(".mode")
+    modes = bc.find_modes(list(base.T))
+    assert page.inner_text("#modes-text") == modes.summary
+    assert page.locator(".mode").count() == len(modes) == 2
+    own = [f"{'kp'[s % 2]}{s // 2}" if s < 4 else "p2" for s in modes[1].sources]
+    page.click("[aria-label='Let only the sources of Mode 1 vote']")
+    page.wait_for_selector("#modes-text:has-text('of one mind')")
+    voting = [row for row in page.locator("#sources tr").all() if row.locator("[type=checkbox]").is_checked()]
+    assert [row.locator("td").nth(1).inner_text() for row in voting] == own
+    assert page.inner_text("#headline").startswith(f"{len(modes[1])} groups of 90 elements")

@@ -1,4 +1,4 @@
-"""A real Chromium and small results for the tests of the report."""
+"""Small results and pages for the tests of the report."""
 
 from __future__ import annotations
 
@@ -13,17 +13,6 @@ import pytest
 import biconsensus as bc
 from tests.helpers.strategies import paper_consensus
 
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 
 @dataclass
 class Opened:
@@ -32,17 +21,6 @@ class Opened:
     page: Any
     errors: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Any]:
-    """One browser for all tests of a process."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 import biconsensus as bc
 from biconsensus.models import get_model
 from biconsensus.quorum import QuorumPath
-from biconsensus.report import FittedModels, _points
+from biconsensus.report import FittedModels, _page, _points
 from tests.helpers.strategies import paper_consensus
 
 HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">'
@@ -197,12 +197,14 @@ READ_POINTS = """() => points.map((point, p) => {
 
 
 def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_points, "MOST_TESTED", 0)  # the significance of groups is not looked at here, and takes time
+    # neither the significance of groups nor modes are looked at here, and they take time
+    monkeypatch.setattr(_points, "MOST_TESTED", 0)
+    monkeypatch.setattr(_page, "modes_view", lambda consensus: None)
     page = browser.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     n_points = 0
-    for seed in range(50):
+    for seed in range(24):
         rng = np.random.default_rng(seed)
         m, k = int(rng.integers(12, 90)), int(rng.integers(2, 6))
         truth = rng.integers(0, k, m)
@@ -228,6 +230,38 @@ def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path, monk
     page.close()
     assert errors == []
     assert n_points > 100
+
+
+def test_modes_stand_side_by_side(open_report: Callable[..., Any]) -> None:
+    rng = np.random.default_rng(0)
+    by_kind, by_place = rng.integers(0, 4, 90), rng.integers(0, 3, 90)
+    base = [np.where(rng.random(90) < 0.05, rng.integers(0, 3, 90), own) for own in [by_kind] * 3 + [by_place] * 4]
+    pool = bc.Pool.from_labels(base, names=[f"person {k}" for k in range(7)])
+    found = bc.find_consensus(pool)
+    page = open_report(found).page
+    modes = found.modes()
+    assert len(modes) == page.locator(".mode").count() == 2
+    for k, mode in enumerate(modes):
+        column = page.locator(".mode").nth(k)
+        groups = f"{len(mode)} groups from {mode.sources.size} sources, {mode.explained:.0%} explained"
+        assert column.locator(".figures").inner_text() == groups
+        named = ", ".join(f"person {s}" for s in mode.sources)
+        assert column.locator("dd").last.inner_text() == named
+        assert column.locator("rect").count() == len(mode)
+        assert f"alike {modes.agreement[0, 1]:.2f}" in column.inner_text()
+    assert "2 minds" in page.inner_text("header .warning")
+    boxes = [page.locator(".mode").nth(k).bounding_box() for k in range(2)]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    boxes = [page.locator(".mode").nth(k).bounding_box() for k in range(2)]
+    assert boxes[0]["x"] == boxes[1]["x"]
+
+
+def test_a_pool_of_one_mind_says_so(open_report: Callable[..., Any], blobs: Any) -> None:
+    page = open_report(blobs[0]).page
+    assert page.inner_text("#modes p").startswith("The pool is of one mind: 3 groups")
+    assert page.locator(".mode").count() == 0
 
 
 def moving_pool() -> bc.Consensus:

@@ -131,3 +131,66 @@ def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
         middle, error = _points.NULL_ON_DIRECTION
         levels.append(view.scores[of_pair] * error + middle - view.gains[of_pair])
     assert levels == pytest.approx([np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
+
+
+def test_a_true_border_gains_the_same_whatever_the_size_of_its_groups():
+    # otherwise cutting a group in two would lower the level of the border that is left, and gain by that alone
+    for each in (60, 1000):
+        X, truth = blobs(2, 6, each=each, apart=12.0)
+        evidence = PointEvidence(X)
+        assert evidence.of_grouping(truth) == pytest.approx(_points.CAP - evidence.toll)
+
+
+def test_clear_clouds_of_a_few_dozen_points_are_not_cut():
+    X, truth = blobs(2, 6, each=120)
+    evidence = PointEvidence(X)
+    for k in (3, 4):
+        finer = KMeans(k, n_init=1, random_state=0).fit_predict(X)
+        assert evidence.of_grouping(finer) < evidence.of_grouping(truth)
+
+
+def test_places_on_a_direction_are_those_of_a_fit_without_the_point():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 5))
+    members = [np.arange(15), np.arange(15, 40)]
+    X[members[1], 0] += 2.0
+    (places,) = _points._left_out_places(X, members, np.array([[0, 1]]))
+
+    def discriminant(parts, covariance):
+        means = [part.mean(axis=0) for part in parts]
+        weight = np.linalg.solve(covariance, means[1] - means[0])
+        return weight / np.sqrt(weight @ covariance @ weight), (means[0] + means[1]) / 2
+
+    def scatter(parts):
+        return sum((part - part.mean(axis=0)).T @ (part - part.mean(axis=0)) for part in parts)
+
+    # the shrinkage of all points, as the function takes it
+    pooled = scatter([X[own] for own in members]) / 38
+    trace, square = np.trace(pooled), (pooled**2).sum()
+    shrunk = min(((1 - 2 / 5) * square + trace**2) / (39 * (square - trace**2 / 5)), 1.0)
+    between = ((X[members[1]].mean(axis=0) - X[members[0]].mean(axis=0)) ** 2).sum()
+    ridge = ((shrunk + 1e-6) * trace / 5 + 1e-9 * between) * np.eye(5)
+    for side in (0, 1):
+        for position in (0, 7):
+            left = [np.delete(own, position) if g == side else own for g, own in enumerate(members)]
+            parts = [X[own] for own in left]
+            weight, middle = discriminant(parts, (1 - shrunk) * scatter(parts) / 38 + ridge)
+            expected = weight @ (X[members[side][position]] - middle)
+            assert places[side][position] == pytest.approx(expected)
+
+
+def test_steps_of_rounded_columns_are_not_valleys():
+    X = np.round(np.abs(np.random.default_rng(0).normal(0, 2.0, (600, 6))))
+    labels = (X[:, 0] > 0).astype(np.int64)
+    apart = np.where(X > 0, 9.0 + X, X)
+    assert PointEvidence(X).of_grouping(labels) < 0 < PointEvidence(apart).of_grouping(labels)
+
+
+def test_a_step_wider_than_the_spread_of_its_column_is_a_category():
+    X, truth = blobs(2, 5, each=200, apart=6.0)
+    X[:, 4] = truth
+    X[:, 3] = np.round(2 * X[:, 3])
+    steps = _points._steps(X)
+    assert steps[4] == 0.0
+    assert steps[3] == pytest.approx(1.0)
+    assert (steps[:3] < 0.1).all()

@@ -13,12 +13,14 @@ from scipy.stats import chisquare
 
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 from biconsensus.sources._sampling import (
+    LocalTable,
     SamplingLaw,
     _draw_local,
     all_samples,
     detection_probability,
     draw_samples,
     samples_needed,
+    share_in_reach,
 )
 
 
@@ -42,14 +44,13 @@ def test_more_wanted_than_there_are_gives_all() -> None:
     assert len(samples) == comb(6, 3)
 
 
-def test_local_law_is_the_papers() -> None:
+@pytest.mark.parametrize("tabled", [True, False])
+def test_local_law_is_the_papers(tabled: bool) -> None:
     places = np.array([[0.0], [0.5], [1.0], [1.5], [2.5]])
     rng, law = np.random.default_rng(0), SamplingLaw("local", 0.8, 0.4)
+    drawn = np.sort(_draw_local(places, 2, 4000, rng, law, LocalTable(places, law) if tabled else None), axis=1)
     counts = np.zeros((5, 5))
-    for _ in range(4000):
-        # two of the five pairs at most, so that all are distinct draws
-        first, second = draw_samples(places, 2, 1, rng, law)[0]
-        counts[first, second] += 1
+    np.add.at(counts, tuple(drawn.T), 1)
     weight = np.exp(-(((np.abs(places - places.T) - 0.4) / 0.8) ** 2))
     np.fill_diagonal(weight, 0)
     share = weight / weight.sum(1, keepdims=True) / 5
@@ -73,7 +74,7 @@ def test_law_holds_where_rejection_never_succeeds() -> None:
     rng = np.random.default_rng(0)
     counts = np.zeros(5)
     for _ in range(20):
-        samples = _draw_local(places, 3, 500, rng, SamplingLaw("local", 1.0))
+        samples = _draw_local(places, 3, 500, rng, SamplingLaw("local", 1.0), None)
         around = samples[(samples == 0).any(1)]
         drawn, number = np.unique(around[around > 0], return_counts=True)
         counts[drawn] += number
@@ -125,3 +126,10 @@ def test_samples_needed_refuses_the_impossible() -> None:
         samples_needed(0.0)
     with pytest.raises(InputError, match="detection"):
         samples_needed(0.1, detection=1.0)
+
+
+def test_a_local_law_reaches_its_share_of_the_plane() -> None:
+    places = np.random.default_rng(0).uniform(0, 1, (3000, 2))
+    reached = share_in_reach(places, SamplingLaw("local", 0.05))
+    assert reached == pytest.approx(np.pi * 0.05**2, rel=0.15)  # less at the border of the square
+    assert share_in_reach(places, SamplingLaw()) == 1.0

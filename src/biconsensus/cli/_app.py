@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from biconsensus import __version__
 from biconsensus.cli import _options as opt
 from biconsensus.cli._datasets import group as datasets_group
-from biconsensus.cli._explore import EXAMPLES as EXPLORE_EXAMPLES
 from biconsensus.cli._explore import explore
+from biconsensus.cli._help import CommandsByTask, OptionsByPurpose, examples
 from biconsensus.cli._modes import modes
 from biconsensus.cli._output import Output
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 app = typer.Typer(
     name="biconsensus",
+    cls=CommandsByTask,
     no_args_is_help=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
-    epilog="First steps: `biconsensus demo`, then `biconsensus merge labels.csv --report page.html`;"
-    " `biconsensus COMMAND --help` has more examples.",
+    epilog=examples("biconsensus demo", "biconsensus merge labels.csv --report page.html", "biconsensus merge --help"),
 )
-HAVE, LOOK, LIST = "I have ...", "Try, and look again", "What there is"
+HAVE, LOOK, LIST = "Find groups, by what you have", "Try it, and look again at a result", "List what there is"
 app.add_typer(datasets_group, rich_help_panel=LIST)
+
+
+def _command(task: str, *lines: str) -> Callable[[Command], Command]:
+    """A command of the program, with its task and its examples."""
+    return app.command(cls=OptionsByPurpose, rich_help_panel=task, epilog=examples(*lines))
 
 
 def _version(asked: bool) -> None:
@@ -45,16 +53,18 @@ def _root(
     """The groups that many groupings agree on."""
 
 
-@app.command(
-    rich_help_panel=HAVE,
-    epilog="Examples: `biconsensus merge labels.csv --out groups.csv --report page.html`"
-    " and `biconsensus merge runs.parquet --id name --quorum 0.5 --json`",
+@_command(
+    HAVE,
+    "biconsensus merge labels.csv --out groups.csv --report page.html",
+    "biconsensus merge runs.parquet --id name --quorum 0.5 --json",
 )
 def merge(
     context: typer.Context,
     labels: Annotated[
         Path,
-        typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+        typer.Argument(
+            metavar="FILE", help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+        ),
     ],
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
@@ -82,7 +92,7 @@ def merge(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Groupings: the groups that they agree on.
+    """Groupings of the same things: find the groups that they agree on.
 
     Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
     -1 was seen and put in no group.
@@ -98,17 +108,18 @@ def merge(
     run_merge(output, labels, opt.reading(header, id_column, columns, drop, truth), settings, weight, together)
 
 
-@app.command(
-    rich_help_panel=HAVE,
-    epilog="Examples: `biconsensus cluster points.csv --truth class --report page.html`"
-    " and `biconsensus cluster big.npy --jobs 4 --resume kept`",
+@_command(
+    HAVE,
+    "biconsensus cluster points.csv --truth class --report page.html",
+    "biconsensus cluster big.npy --jobs 4 --resume kept",
 )
 def cluster(
     context: typer.Context,
     data: Annotated[
         Path,
         typer.Argument(
-            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+            metavar="FILE",
+            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input.",
         ),
     ],
     quorum: opt.Quorum = None,
@@ -135,7 +146,7 @@ def cluster(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """A table of numbers: many clusterings of it, and the groups that they agree on."""
+    """A table of numbers: cluster it many times, and find the groups that the clusterings agree on."""
     from biconsensus.cli._fronts import run_cluster
 
     lines = opt.typed_lines(context)
@@ -147,15 +158,16 @@ def cluster(
     run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
 
 
-@app.command(
-    rich_help_panel=HAVE,
-    epilog="Examples: `biconsensus communities club.gml --out communities.csv --report page.html`"
-    " and `biconsensus communities edges.txt --algorithm louvain --algorithm leiden --runs 10`",
+@_command(
+    HAVE,
+    "biconsensus communities club.gml --out communities.csv --report page.html",
+    "biconsensus communities edges.txt --algorithm louvain --algorithm leiden --runs 10",
 )
 def communities(
     context: typer.Context,
     graph: Annotated[
-        Path, typer.Argument(help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list.")
+        Path,
+        typer.Argument(metavar="FILE", help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list."),
     ],
     algorithm: opt.Algorithm = None,
     runs: opt.Runs = 10,
@@ -179,7 +191,7 @@ def communities(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """A network: many searches for communities, and the communities that they agree on."""
+    """A network: search it many times, and find the communities that the searches agree on."""
     from biconsensus.cli._fronts import run_communities
 
     lines = opt.typed_lines(context)
@@ -191,16 +203,19 @@ def communities(
     run_communities(output, graph, algorithm, runs, truth, resume, settings)
 
 
-@app.command(
-    rich_help_panel=HAVE,
-    epilog="Examples: `biconsensus fit points.csv --model line --threshold 0.03 --report page.html`"
-    " and `biconsensus fit points.csv --model line --model circle --threshold auto`",
+@_command(
+    HAVE,
+    "biconsensus fit points.csv --model line --threshold 0.03 --report page.html",
+    "biconsensus fit points.csv --model line --model circle --threshold auto",
 )
 def fit(
     context: typer.Context,
     points: Annotated[
         Path,
-        typer.Argument(help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+        typer.Argument(
+            metavar="FILE",
+            help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input.",
+        ),
     ],
     model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
     threshold: opt.Threshold = None,
@@ -224,7 +239,7 @@ def fit(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Points on an unknown number of models (lines, circles, planes, ...) among outliers."""
+    """Points among outliers: find the lines, circles, planes, ... on which they lie, and how many there are."""
     from biconsensus.cli._fronts import run_fit
     from biconsensus.fitting import Sampling
 
@@ -243,10 +258,10 @@ def fit(
     run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
 
 
-app.command(rich_help_panel=HAVE, epilog="Example: `biconsensus modes labels.csv --out modes.csv`")(modes)
+_command(HAVE, "biconsensus modes labels.csv --out modes.csv")(modes)
 
 
-@app.command(rich_help_panel=LOOK, epilog="Example: `biconsensus demo --out first-look`; open first-look/merge.html")
+@_command(LOOK, "biconsensus demo --out first-look")
 def demo(
     out: opt.Folder = Path("demo-output"),
     seed: opt.Seed = 0,
@@ -258,14 +273,14 @@ def demo(
     run_demo(out, seed=seed, quiet=quiet)
 
 
-@app.command(
-    rich_help_panel=LOOK,
-    epilog="Examples: `biconsensus inspect result.bic --report page.html`"
-    " and `biconsensus inspect result.bic --groups 5 --out five.csv`",
+@_command(
+    LOOK,
+    "biconsensus inspect result.bic --report page.html",
+    "biconsensus inspect result.bic --groups 5 --out five.csv",
 )
 def inspect(
     context: typer.Context,
-    result: Annotated[Path, typer.Argument(help="A file that --save or Consensus.save wrote.")],
+    result: Annotated[Path, typer.Argument(metavar="FILE", help="A file that --save or Consensus.save wrote.")],
     quorum: opt.Quorum = None,
     groups: opt.Groups = None,
     out: opt.Out = None,
@@ -276,7 +291,7 @@ def inspect(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """Show a result that was kept; --quorum or --groups cut the path of its pool elsewhere."""
+    """Show a result that --save kept; --quorum or --groups give another answer from it."""
     from biconsensus.cli._fronts import run_inspect
 
     lines = opt.typed_lines(context)
@@ -284,13 +299,15 @@ def inspect(
     run_inspect(output, result, opt.search(quorum, None, None, groups, None, None))
 
 
-app.command(rich_help_panel=LOOK, epilog=EXPLORE_EXAMPLES)(explore)
+_command(
+    LOOK,
+    "biconsensus explore labels.csv",
+    "biconsensus explore network.gml --session mine.bic",
+    "biconsensus explore mine.bic",
+)(explore)
 
 
-@app.command(
-    rich_help_panel=LIST,
-    epilog="Example: `biconsensus models`, then `biconsensus fit ... --model circle`",
-)
+@_command(LIST, "biconsensus models", "biconsensus fit ... --model circle")
 def models() -> None:
     """List the models that `fit` knows."""
     from biconsensus.cli._listing import show_models
@@ -298,20 +315,17 @@ def models() -> None:
     show_models()
 
 
-@app.command(rich_help_panel=LIST, epilog="Example: `biconsensus solvers`, then `biconsensus merge ... --solver exact`")
+@_command(LIST, "biconsensus solvers", "biconsensus merge ... --solver exact")
 def solvers() -> None:
-    """List the solvers of the rank-one problem."""
+    """List the solvers, which search for one group at a time."""
     from biconsensus.cli._listing import show_solvers
 
     show_solvers()
 
 
-@app.command(
-    rich_help_panel=LIST,
-    epilog="Example: `biconsensus algorithms`, then `biconsensus communities ... --algorithm louvain`",
-)
+@_command(LIST, "biconsensus algorithms", "biconsensus communities ... --algorithm louvain")
 def algorithms() -> None:
-    """List the base algorithms for communities and for clusters."""
+    """List the algorithms that `communities` and `cluster` run."""
     from biconsensus.cli._listing import show_algorithms
 
     show_algorithms()

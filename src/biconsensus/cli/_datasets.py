@@ -7,16 +7,25 @@ from typing import Annotated
 
 import typer
 
+from biconsensus.cli._help import CommandsByTask, OptionsByPurpose, examples
+
 group = typer.Typer(
     name="datasets",
+    cls=CommandsByTask,
+    rich_markup_mode=None,
     no_args_is_help=True,
     help="The public data sets of the experiments: list them, fetch them.",
+    epilog=examples("biconsensus datasets list", "biconsensus datasets fetch network/football"),
 )
 
 
-@group.command("list", epilog="Examples: `biconsensus datasets list` and `biconsensus datasets list network`")
+@group.command(
+    "list", cls=OptionsByPurpose, epilog=examples("biconsensus datasets list", "biconsensus datasets list network")
+)
 def list_sets(
-    name: Annotated[str | None, typer.Argument(help="A set: list its names. All sets without it.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="A set: list its names. All sets without it.")
+    ] = None,
 ) -> None:
     """List the data sets, or the names of one."""
     from biconsensus.cli._listing import show
@@ -33,9 +42,14 @@ def list_sets(
     show(("set", "names", "files", "size", "here", "what it is"), rows)
 
 
-@group.command(epilog="Examples: `biconsensus datasets fetch network/football hopkins155` and `... fetch all`")
+@group.command(
+    cls=OptionsByPurpose,
+    epilog=examples("biconsensus datasets fetch network/football hopkins155", "biconsensus datasets fetch all"),
+)
 def fetch(
-    names: Annotated[list[str], typer.Argument(help="Sets (network), names of a set (network/football), or all.")],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME", help="Sets (network), names of a set (network/football), or all.")
+    ],
 ) -> None:
     """Fetch data sets into the cache, for a machine that will be offline later."""
     from biconsensus.datasets import fetch as fetch_set

@@ -10,20 +10,22 @@ import typer
 
 from biconsensus.cli import _options as opt
 
-EXAMPLES = (
-    "Examples: `biconsensus explore labels.csv`, `biconsensus explore network.gml --session mine.bic`,"
-    " `biconsensus explore mine.bic`"
-)
-
 
 def explore(
     file: Annotated[
         Path | None,
-        typer.Argument(help="Table of groupings or of numbers, network, saved result or session; or drop one later."),
+        typer.Argument(
+            metavar="FILE",
+            help="Table of groupings or of numbers, network, saved result or session; or drop one later.",
+        ),
     ] = None,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", metavar="WHAT", help="What it holds: 'groupings', 'points' or 'network'; told if not."),
+        typer.Option(
+            "--kind",
+            metavar="WHAT",
+            help="What it holds: 'groupings', 'points' or 'network'; seen from the file if not given.",
+        ),
     ] = None,
     header: opt.Header = None,
     id_column: opt.Id = None,
@@ -33,8 +35,10 @@ def explore(
     session: Annotated[
         Path | None, typer.Option("--session", metavar="FILE.bic", help="Where the page may save the session.")
     ] = None,
-    port: Annotated[int, typer.Option("--port", help="Port on this machine; 0 takes a free one.")] = 0,
-    max_upload: Annotated[int, typer.Option("--max-upload", min=1, help="MB that a dropped file may have.")] = 200,
+    port: Annotated[int, typer.Option("--port", metavar="N", help="Port on this machine; 0 takes a free one.")] = 0,
+    max_upload: Annotated[
+        int, typer.Option("--max-upload", metavar="MB", min=1, help="Largest file that may be dropped on the page.")
+    ] = 200,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Whether to open a browser.")] = True,
 ) -> None:
     """Explore a consensus in the browser: move it, question it, compare, export.

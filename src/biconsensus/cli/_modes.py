@@ -16,7 +16,9 @@ from biconsensus.cli._output import Output
 def modes(
     labels: Annotated[
         Path,
-        typer.Argument(help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."),
+        typer.Argument(
+            metavar="FILE", help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+        ),
     ],
     header: opt.Header = None,
     id_column: opt.Id = None,
@@ -28,7 +30,7 @@ def modes(
     jobs: opt.Jobs = 1,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Several answers where the groupings of a table are of several minds.
+    """Groupings that do not agree: find the camps among them, and an answer for each.
 
     Groupings that agree make a mode with a consensus of its own. `--out` writes the group of every element in each.
     """

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from biconsensus.pool.io._roles import Reading
 
 OUT, RUN, GROUPS, TABLE = "Output", "Running", "Groups", "Table"
+MODELS, SEARCHES = "Models", "Searches for communities"
 
 
 def _complete_models(incomplete: str) -> list[str]:
@@ -30,14 +31,19 @@ def _complete_algorithms(incomplete: str) -> list[str]:
 
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", help="Write the groups: .csv, .tsv, .parquet or .json.", rich_help_panel=OUT),
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Write the groups: .csv, .tsv, .parquet or .json.", rich_help_panel=OUT
+    ),
 ]
 Report = Annotated[
-    Path | None, typer.Option("--report", "-r", help="Write a report: one HTML page.", rich_help_panel=OUT)
+    Path | None,
+    typer.Option("--report", "-r", metavar="FILE", help="Write a report: one HTML page.", rich_help_panel=OUT),
 ]
 Save = Annotated[
     Path | None,
-    typer.Option("--save", help="Keep the whole result in a file that `inspect` reads.", rich_help_panel=OUT),
+    typer.Option(
+        "--save", metavar="FILE", help="Keep the whole result in a file that `inspect` reads.", rich_help_panel=OUT
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.", rich_help_panel=OUT)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
@@ -59,7 +65,7 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line names the columns; told by the rules of the documentation if not given.",
+        help="Whether the first line names the columns; seen from the file if not given (page on file formats).",
         show_default=False,
         rich_help_panel=TABLE,
     ),
@@ -80,9 +86,12 @@ Escape = Annotated[
         rich_help_panel=OUT,
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same answer.", rich_help_panel=RUN)]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="N", help="The same seed gives the same answer.", rich_help_panel=RUN)
+]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Processes; the answer does not depend on it.", rich_help_panel=RUN)
+    int,
+    typer.Option("--jobs", "-j", metavar="N", help="Processes; the answer does not depend on it.", rich_help_panel=RUN),
 ]
 Resume = Annotated[
     Path | None,
@@ -97,20 +106,25 @@ Quorum = Annotated[
     str | None,
     typer.Option(
         "--quorum",
+        metavar="SHARE",
         help="Share that must agree, between 0 and 1: low merges, high splits; or 'auto'.",
         rich_help_panel=GROUPS,
     ),
 ]
 MinElements = Annotated[
-    int | None, typer.Option("--min-elements", min=1, help="Smallest group.", rich_help_panel=GROUPS)
+    int | None, typer.Option("--min-elements", metavar="N", min=1, help="Smallest group.", rich_help_panel=GROUPS)
 ]
 MinCandidates = Annotated[
     int | None,
-    typer.Option("--min-candidates", min=1, help="Fewest inputs that must back a group.", rich_help_panel=GROUPS),
+    typer.Option(
+        "--min-candidates", metavar="N", min=1, help="Fewest inputs that must back a group.", rich_help_panel=GROUPS
+    ),
 ]
 Groups = Annotated[
     int | None,
-    typer.Option("--groups", "-k", min=1, help="Number of groups, if you know it.", rich_help_panel=GROUPS),
+    typer.Option(
+        "--groups", "-k", metavar="N", min=1, help="Number of groups, if you know it.", rich_help_panel=GROUPS
+    ),
 ]
 Unassigned = Annotated[
     str | None,
@@ -154,48 +168,97 @@ Together = Annotated[
         rich_help_panel=GROUPS,
     ),
 ]
-Solver = Annotated[str, typer.Option("--solver", help="See `biconsensus solvers`.", rich_help_panel=RUN)]
+Solver = Annotated[
+    str, typer.Option("--solver", metavar="NAME", help="See `biconsensus solvers`.", rich_help_panel=RUN)
+]
 NodeTruth = Annotated[
     str | None,
-    typer.Option("--truth", metavar="ATTRIBUTE", help="Node attribute with the true groups.", rich_help_panel=RUN),
+    typer.Option(
+        "--truth",
+        metavar="ATTRIBUTE",
+        help="Node attribute with the true groups, for scores.",
+        rich_help_panel=SEARCHES,
+    ),
 ]
 Algorithm = Annotated[
     list[str] | None,
     typer.Option(
         "--algorithm",
         "-a",
+        metavar="NAME",
         help="May be repeated; see `biconsensus algorithms`.",
         autocompletion=_complete_algorithms,
+        rich_help_panel=SEARCHES,
     ),
 ]
-Runs = Annotated[int, typer.Option("--runs", min=1, help="Runs of each algorithm, with different seeds.")]
+Runs = Annotated[
+    int,
+    typer.Option(
+        "--runs", metavar="N", min=1, help="Runs of each algorithm, with different seeds.", rich_help_panel=SEARCHES
+    ),
+]
 Models = Annotated[
     list[str],
     typer.Option(
         "--model",
         "-m",
+        metavar="NAME",
         help="Kind of model, see `biconsensus models`; several compete for the elements.",
         autocompletion=_complete_models,
+        rich_help_panel=MODELS,
     ),
 ]
 Threshold = Annotated[
     str | None,
-    typer.Option("--threshold", "-t", help="Largest distance of an inlier, in the units of the data; or 'auto'."),
+    typer.Option(
+        "--threshold",
+        "-t",
+        metavar="DISTANCE",
+        help="Largest distance of an inlier, in the units of the data; or 'auto'.",
+        rich_help_panel=MODELS,
+    ),
 ]
-Samples = Annotated[str, typer.Option("--samples", help="Random minimal samples: a number, or 'auto'.")]
+Samples = Annotated[
+    str,
+    typer.Option(
+        "--samples",
+        "--n-samples",
+        metavar="N",
+        help="Random minimal samples: a number, or 'auto'.",
+        rich_help_panel=MODELS,
+    ),
+]
 SampleLaw = Annotated[
     str | None,
     typer.Option(
-        "--sampling", help="How samples are drawn: uniform, local or exhaustive; by default as the model says."
+        "--sampling",
+        metavar="NAME",
+        help="How samples are drawn: uniform, local or exhaustive; by default as the model says.",
+        rich_help_panel=MODELS,
     ),
 ]
-SampleScale = Annotated[float | None, typer.Option("--sigma", help="Scale of local samples, in the units of the data.")]
-Epsilon = Annotated[float, typer.Option("--epsilon", help="False models tolerated, on average, in pure noise.")]
+SampleScale = Annotated[
+    float | None,
+    typer.Option(
+        "--sigma", metavar="DISTANCE", help="Scale of local samples, in the units of the data.", rich_help_panel=MODELS
+    ),
+]
+Epsilon = Annotated[
+    float,
+    typer.Option(
+        "--epsilon", metavar="X", help="False models tolerated, on average, in pure noise.", rich_help_panel=MODELS
+    ),
+]
 LabelWidth = Annotated[
     float | None,
-    typer.Option("--label-width", help="Reach of the labels of a model, in thresholds; by default each has its own."),
+    typer.Option(
+        "--label-width",
+        metavar="X",
+        help="Reach of the labels of a model, in thresholds; by default each has its own.",
+        rich_help_panel=MODELS,
+    ),
 ]
-Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for the tables and the reports.")]
+Folder = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the tables and the reports.")]
 
 
 def number_or_auto(text: str | None, what: str) -> str | float | None:

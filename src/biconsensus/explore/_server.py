@@ -32,6 +32,7 @@ from biconsensus.pool.io._roles import Reading
 from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._writing import write_table
 from biconsensus.report import render_report
+from biconsensus.report._modes import modes_view
 
 MOST_UPLOADED = 200 << 20
 """Bytes of an upload by default: larger files are better named on the command line, where nothing is copied."""
@@ -76,7 +77,7 @@ class Backend:
         self.most_uploaded = most_uploaded
         self.renderer = Worker()
         self._folder = tempfile.TemporaryDirectory(prefix="biconsensus-explore-")
-        self._page: tuple[Any, str] = (None, "")
+        self._page: tuple[Any, str, dict[str, Any] | None] = (None, "", None)
         """The last answer of which a report was made, by its members, and the report."""
         self._one = threading.Lock()
 
@@ -88,11 +89,22 @@ class Backend:
     def report(self) -> str:
         """The report of the answer on the page, made in a process of its own."""
         with self._one:  # a page that moved on meanwhile gets the report of where it is now
-            subject, choices, answer = self.space.whole()
-            if self._page[0] is not answer.members:
-                command = views.commands(subject, choices)
-                self._page = answer.members, self.renderer.run(_render, subject, answer, command)
-            return self._page[1]
+            return self._rendered()[1]
+
+    def modes(self) -> dict[str, Any]:
+        """Whether the sources are of one mind: what the report says of it, with the sources counted as on the page."""
+        with self._one:
+            subject, choices, _ = self.space.settled()
+            _, _, found = self._rendered()
+            return {"number": self.space.answer_number(), "modes": views.modes(subject, choices, found)}
+
+    def _rendered(self) -> tuple[Any, str, dict[str, Any] | None]:
+        """The answer that the report was made of, the report, and what it says of modes."""
+        subject, choices, answer = self.space.whole()
+        if self._page[0] is not answer.members:
+            text, found = self.renderer.run(_render, subject, answer, views.commands(subject, choices))
+            self._page = answer.members, text, found
+        return self._page
 
     def close(self) -> None:
         """Stop all work and remove all files."""
@@ -101,10 +113,11 @@ class Backend:
         self._folder.cleanup()
 
 
-def _render(subject: Subject, answer: Any, command: tuple[str, str]) -> str:
-    """The report as text."""
+def _render(subject: Subject, answer: Any, command: tuple[str, str]) -> tuple[str, dict[str, Any] | None]:
+    """The report as text, and the modes in it."""
     options = {"title": f"Consensus of {subject.name}", "X": subject.X, "graph": subject.graph, "truth": subject.truth}
-    return render_report(answer, **options, about={"Input": subject.name}, command=command)
+    text = render_report(answer, **options, about={"Input": subject.name}, command=command)
+    return text, modes_view(answer)
 
 
 class Guard:
@@ -174,6 +187,7 @@ def application(backend: Backend, token: str, in_notebook: bool = False) -> ASGI
         Route("/details", _asked(lambda backend, request: views.details(backend.space))),
         Route("/elements", _asked(_elements)),
         Route("/question", _asked(lambda backend, request: views.question(backend.space))),
+        Route("/modes", _asked(lambda backend, request: backend.modes())),
         Route("/compare", _asked(lambda backend, request: views.compare(backend.space, _query(request, "with", "")))),
         Route("/report", _report),
         Route("/choices", _told(lambda backend, said: backend.space.change(said)), methods=["POST"]),

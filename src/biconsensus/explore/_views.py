@@ -13,7 +13,7 @@ from biconsensus.errors import InputError
 from biconsensus.explore._choices import AUTO, GIVEN, NUMBER, QUORUM, Choices
 from biconsensus.explore._subject import GROUPINGS, NETWORK, POINTS, Subject
 from biconsensus.explore._workspace import PREVIEW, READY, Workspace
-from biconsensus.plots._source_numbers import source_numbers
+from biconsensus.plots._numbers import source_numbers
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.pool.io._roles import AS_USED
 from biconsensus.protocols import IntArray
@@ -161,6 +161,15 @@ def question(space: Workspace) -> dict[str, Any]:
             "sizes": list(asked.sizes),
         }
     return {"number": space.answer_number(), "question": found}
+
+
+def modes(subject: Subject, choices: Choices, found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What the report says of modes, with sources numbered as in the list of the page; None where it says nothing."""
+    if found is None:
+        return None
+    voting = choices.voting(subject.pool)
+    columns = [one | {"sources": voting[one["sources"]].tolist()} for one in found["columns"]]
+    return found | {"columns": columns}
 
 
 def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[str, Any]:

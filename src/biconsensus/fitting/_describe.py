@@ -9,8 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from biconsensus.errors import InputError
-from biconsensus.fitting._exclusion import Found
-from biconsensus.fitting._refit import reweighted
+from biconsensus.fitting._groups import Found, reweighted
 from biconsensus.fitting._settings import positions
 from biconsensus.protocols import FloatArray, IntArray
 

@@ -15,20 +15,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from biconsensus._checks import check_finite, check_jobs, check_seed
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
-from biconsensus.fitting._exclusion import Found
-from biconsensus.fitting._result import consensus_of, labels_of, members_of
-from biconsensus.fitting._rounds import ModelSearch
+from biconsensus.fitting._groups import Found
+from biconsensus.fitting._search import ModelSearch, consensus_of, labels_of, members_of
 from biconsensus.fitting._settings import (
     Nfa,
     Sampling,
     Settings,
     check_settings,
     check_threshold,
+    diagonal,
+    distinct,
     families_of,
     nfa_of,
     sampling_of,
 )
-from biconsensus.fitting._threshold import distinct, warn_if_too_large
+from biconsensus.fitting._threshold import RANGE, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
@@ -182,7 +183,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(seed, np.random.RandomState):
             seed = seed.randint(2**32, dtype=np.uint32)
         rng = np.random.default_rng(seed)
-        if threshold is not None:
+        if threshold is not None and threshold > RANGE[1] * diagonal(families[0].model, families[0].view(data)):
             warn_if_too_large(threshold, families, data)
         literal = settings.test.literal
         search = ModelSearch(families, data if literal else distinct(data, families), threshold, settings, rng)
@@ -199,8 +200,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
         self.labels_ = labels_of(self._found, self.bands_, data)
-        self.pool_, self.support_, consensus = consensus_of(self._found, data, self.membership_)
-        self.consensus_ = made_by(consensus, self, "fit(X)")
+        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_), self, "fit(X)")
+        self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
             warnings.warn(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "

@@ -18,7 +18,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray, Model
 from biconsensus.significance._models import NfaTest
 from biconsensus.solvers import get_solver
-from biconsensus.sources._sampling import draw_samples
+from biconsensus.sources._sampling import LocalTable, draw_samples, new_rows
 
 _BLOCK = 1 << 20
 """Residuals held at a time: 8 MB."""
@@ -40,6 +40,8 @@ class Hypotheses:
     """(n, p) parameters."""
     samples: IntArray
     """(n, b) the elements that each goes through."""
+    n_drawn: int
+    """Samples that were drawn for them, degenerate ones included."""
 
 
 @dataclass(frozen=True)
@@ -62,33 +64,25 @@ class Screened:
     """Hypotheses that were looked at."""
 
 
-def propose(family: Family, data: FloatArray, n_samples: int, rng: np.random.Generator) -> Hypotheses:
+def propose(
+    family: Family, data: FloatArray, n_samples: int, rng: np.random.Generator, table: LocalTable | None = None
+) -> Hypotheses:
     """Hypotheses through distinct minimal samples; degenerate samples are replaced, with bounded tries."""
     model, law, places = family.model, family.law, positions(family.model, data)
-    samples, params, wanted = np.empty((0, model.sample_size), np.int64), list[FloatArray](), n_samples
-    kept = list[IntArray]()
+    samples, fitted = np.empty((0, model.sample_size), np.int64), list[FloatArray]()
+    wanted = more = n_samples
     for _ in range(_TRIES):
-        more = int(np.ceil(wanted * min(_OVERSAMPLE, max(len(samples), 1) / max(n_samples - wanted, 1))))
-        drawn = draw_samples(places, model.sample_size, more + len(samples), rng, law)
-        drawn = _new_rows(drawn, samples)
-        fitted = model.fit(data[drawn])
-        valid = np.isfinite(fitted).all(1)
+        drawn = draw_samples(places, model.sample_size, more, rng, law, table)
+        drawn = drawn[new_rows(drawn, samples, len(data))]
         samples = np.concatenate([samples, drawn])
-        kept.append(drawn[valid])
-        params.append(fitted[valid])
-        wanted -= int(valid.sum())
+        fitted.append(model.fit(data[drawn]))
+        wanted -= int(np.isfinite(fitted[-1]).all(1).sum())
         if wanted <= 0 or law.name == "exhaustive" or not drawn.size:
             break
-    most = None if law.name == "exhaustive" else n_samples
-    return Hypotheses(np.concatenate(params)[:most], np.concatenate(kept)[:most])
-
-
-def _new_rows(drawn: IntArray, seen: IntArray) -> IntArray:
-    """Rows of `drawn` that are not among `seen`."""
-    if not len(seen):
-        return drawn
-    _, first = np.unique(np.concatenate([seen, drawn]), axis=0, return_index=True)
-    return drawn[np.sort(first[first >= len(seen)]) - len(seen)]
+        more = int(np.ceil(wanted * min(_OVERSAMPLE, len(samples) / max(n_samples - wanted, 1))))
+    params = np.concatenate(fitted)
+    valid = np.flatnonzero(np.isfinite(params).all(1))[: None if law.name == "exhaustive" else n_samples]
+    return Hypotheses(params[valid], samples[valid], len(samples))
 
 
 def screen(
@@ -96,10 +90,11 @@ def screen(
 ) -> Screened:
     """Keep the hypotheses with an NFA below epsilon, and their preferences."""
     params, samples = hypotheses.params, hypotheses.samples
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_screen_block)(data, params[part], samples[part], test, epsilon)
-        for part in _blocks(len(params), len(data))
-    )
+    pieces = [(data, params[part], samples[part], test, epsilon) for part in _blocks(len(params), len(data))]
+    if n_jobs in (None, 1) or len(pieces) == 1:
+        parts = [_screen_block(*piece) for piece in pieces]
+    else:
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_screen_block)(*piece) for piece in pieces)
     empty = (np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
     improved = np.concatenate([params[:0], *[part[6] for part in parts]])
     starts = [part.start for part in _blocks(len(params), len(data))]

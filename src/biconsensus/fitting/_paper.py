@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.fitting._exclusion import Found
+from biconsensus.fitting._groups import Fit, Found
 from biconsensus.fitting._hypotheses import Screened
-from biconsensus.fitting._refit import Fit
 from biconsensus.fitting._settings import Family
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.significance._models import NfaTest

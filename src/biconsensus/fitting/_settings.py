@@ -15,7 +15,7 @@ from biconsensus.models import get_model
 from biconsensus.models._bounds import Bounded, check_bounds
 from biconsensus.models._contract import check_model
 from biconsensus.protocols import FloatArray, Model
-from biconsensus.significance._background import HIT_RULES
+from biconsensus.significance._models import HIT_RULES
 from biconsensus.sources._sampling import SamplingLaw
 
 FRACTIONS = np.array([0.3, 0.55, 1.0])
@@ -138,6 +138,12 @@ def positions(model: Model, data: FloatArray) -> FloatArray:
 def diagonal(model: Model, data: FloatArray) -> float:
     """Length of the diagonal of the bounding box of the places of the elements; 1 where they are all in one place."""
     return float(np.linalg.norm(np.ptp(positions(model, data), axis=0))) or 1.0
+
+
+def distinct(data: FloatArray, families: list[Family]) -> FloatArray:
+    """The distinct elements, if they are enough for a sample: a repeated element is no second witness."""
+    alone = np.unique(data, axis=0)
+    return alone if len(data) > len(alone) > max(one.model.sample_size for one in families) else data
 
 
 def sampling_of(sampling: Sampling | str | None) -> Sampling:

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 
 from biconsensus._checks import check_finite
 from biconsensus.errors import InputError, ThresholdWarning
+from biconsensus.fitting._groups import settle
 from biconsensus.fitting._hypotheses import improved, propose
-from biconsensus.fitting._refit import settle
-from biconsensus.fitting._settings import Family, Nfa, Sampling, diagonal, families_of, with_law
+from biconsensus.fitting._settings import Family, Nfa, Sampling, diagonal, distinct, families_of, with_law
 from biconsensus.protocols import BoolArray, FloatArray, Model
-from biconsensus.significance._background import Background
-from biconsensus.significance._models import log_binomial_tail
+from biconsensus.significance._models import Background, log_binomial_tail
 
 N_SCALES = 12
 """Scales that are tried; they count as tests."""
@@ -78,21 +77,13 @@ def propose_threshold(
     return found
 
 
-def distinct(data: FloatArray, families: list[Family]) -> FloatArray:
-    """The distinct elements, if they are enough for a sample: a repeated element is no second witness."""
-    alone = np.unique(data, axis=0)
-    return alone if len(data) > len(alone) > max(one.model.sample_size for one in families) else data
-
-
 def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray) -> None:
-    """Warn of a threshold that is far too large for the data, with a proposal."""
-    size = diagonal(families[0].model, families[0].view(data))
-    if threshold <= RANGE[1] * size:
-        return
+    """Warn of a threshold that is far above what the data suggest, with a proposal."""
     chosen = data if len(data) <= _LOOKED_AT else data[:: -(-len(data) // _LOOKED_AT)]
     proposal = scale_of(families, chosen, np.random.default_rng(0))
     if proposal is None or proposal > threshold / _FAR:
         return
+    size = diagonal(families[0].model, families[0].view(data))
     warnings.warn(
         f"threshold={threshold:g} is {threshold / size:.0%} of the extent of the data ({size:.3g}): nearly anything is "
         f"within it. The data suggest about {proposal:.2g}.",

@@ -69,10 +69,11 @@ def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
     """
     old = before.labels
     new = after.labels[: old.size]
-    both = (old >= 0) & (new >= 0)
-    cells = np.bincount(old[both] * len(after) + new[both], minlength=len(before) * len(after))
-    shared = cells.reshape(len(before), len(after)).astype(float)
-    sizes = np.bincount(old[old >= 0], minlength=len(before)), np.bincount(new[new >= 0], minlength=len(after))
+    # a first line and a first column for elements in no group
+    width = len(after) + 1
+    cells = np.bincount((old + 1) * width + (new + 1), minlength=(len(before) + 1) * width).reshape(-1, width)
+    shared = cells[1:, 1:].astype(float)
+    sizes = cells.sum(axis=1)[1:], cells.sum(axis=0)[1:]
     likeness = shared / np.maximum(sizes[0][:, None] + sizes[1] - shared, 1.0)
     names, known = np.full(len(after), -1), before.group_names
     for ours, theirs in zip(*linear_sum_assignment(likeness, maximize=True)):

@@ -8,9 +8,11 @@ that their candidates now hold most.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import first_in_rows, held_weight
@@ -22,6 +24,8 @@ FEW_ELEMENTS = 0.01
 """Share of the elements that may move without another search: about as many as two samples of the rows differ by."""
 FEW_SOURCES = 0.1
 """Share of new among all sources, since the last search, from which it is done again whatever they say."""
+ROWS_AT_ONCE = 8_192
+"""Rows whose votes are counted together: bounds memory, not the answer."""
 MANY_ROWS = 20_000
 """Distinct rows from which this is worth while: with fewer a search takes little longer."""
 
@@ -47,48 +51,95 @@ def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
     if not _applies(before, pool) or fresh > FEW_SOURCES * len(pool.sources):
         return None
     quorum, n_old, n_groups = float(before.settings["quorum"]), before.pool.shape[1], len(before)
+    n_said = added.rows.shape[0]
+    if n_said * (n_groups + 1) > pool.rows.shape[0]:  # new sources that tell so much apart are for a search
+        return None
     weights, counts = _weights(before, pool), pool.counts.astype(np.float64)
     first = np.empty(pool.rows.shape[0], np.int64)
     first[pool.inverse[::-1]] = np.arange(pool.inverse.size)[::-1]
-    # for every distinct row of the grown pool: the row that it was, its label, and its group as found
-    parent, labels = before.pool.inverse[first], before.labels[first]
-    found = first_in_rows(before.members)[parent]
-    new = csr_array(added.rows[added.inverse[first]], dtype=np.float64)
-    groups = _columns(labels, counts, n_groups)
-    gain = weights[n_old:, None] * ((new.T @ groups).toarray() - quorum * np.asarray(groups.sum(axis=0)))
+    # for every distinct row of the grown pool: the row that it was, what the new sources say, label, group as found
+    parent, said = before.pool.inverse[first], added.inverse[first]
+    labels, found = before.labels[first], np.take(first_in_rows(before.members), parent)
+    new = csr_array(added.rows, dtype=np.float64)
+    gain = _gains(new, _together(said, labels, counts, (n_said, n_groups)), quorum, weights[n_old:])
     backs = np.where(gain.max(axis=1) > 0, gain.argmax(axis=1), -1)
     behind = _columns(backs, weights[n_old:], n_groups)
     # a row can only move if some new candidate that holds it is not behind its group, or none holds it
-    lengths = np.diff(new.indptr)
-    other = np.bincount(np.repeat(np.arange(labels.size), lengths), backs[new.indices] != np.repeat(labels, lengths))
-    doubtful = np.flatnonzero((labels >= 0) & ((other > 0) | (lengths < len(added.sources))))
-    held_before = held_weight(csr_array(before.pool.rows[parent[doubtful]]), before.behind).toarray()
-    held = held_before + (new[doubtful] @ behind).toarray()
-    asked = quorum * np.asarray(before.behind.sum(axis=0)).ravel()
-    score = held - asked - quorum * np.asarray(behind.sum(axis=0)).ravel()
-    best = score.argmax(axis=1)
-    # a row that was not where its votes are best, as in Algorithm 1, stays
-    goes = (best != labels[doubtful]) & ((held_before - asked).argmax(axis=1) == labels[doubtful])
-    moved = doubtful[goes]
+    agree = (new @ csr_array(behind > 0, dtype=np.float64)).toarray() == len(added.sources)
+    doubtful = np.flatnonzero((labels >= 0) & ~agree[said, labels])
+    votes = _Votes(before, csr_array(behind), (new @ behind).toarray(), quorum)
+    moved, goes_to, comes, leaves = votes.moves(doubtful, parent, said, labels, found)
     if counts[moved].sum() > FEW_ELEMENTS * pool.shape[0]:
         return None
     # gains: those of the old candidates, of the new ones on the groups as they were, and what the moved rows change
-    as_found = _columns(found, counts, n_groups)
-    of_new = weights[n_old:, None] * ((new.T @ as_found).toarray() - quorum * np.asarray(as_found.sum(axis=0)))
+    of_new = _gains(new, _together(said, found, counts, (n_said, n_groups)), quorum, weights[n_old:])
     gains = before.gains.copy()
     np.add.at(gains, backs[backs >= 0], of_new[backs >= 0, backs[backs >= 0]])
-    left = found[moved] >= 0
-    np.subtract.at(gains, found[moved][left], (counts[moved] * score[goes, found[moved]])[left])
-    found[moved] = np.where(score[goes, best[goes]] > 0, best[goes], -1)
-    came = found[moved] >= 0
-    np.add.at(gains, found[moved][came], (counts[moved] * score[goes, best[goes]])[came])
-    return _assembled(before, pool, weights, backs, found, gains, float(weights[n_old:] @ (counts @ new)))
+    left, came = found[moved] >= 0, comes > 0
+    np.subtract.at(gains, found[moved][left], (counts[moved] * leaves)[left])
+    np.add.at(gains, goes_to[came], (counts[moved] * comes)[came])
+    found[moved] = np.where(came, goes_to, -1)
+    more = float(weights[n_old:] @ (np.bincount(said, counts, minlength=n_said) @ new))
+    return _assembled(before, pool, weights, backs, found, gains, more)
 
 
-def _columns(group: IntArray, amounts: FloatArray, n_groups: int) -> csr_array:
+@dataclass(frozen=True, eq=False)
+class _Votes:
+    """What each row gains in each group, with the new candidates."""
+
+    before: Consensus
+    behind: csr_array
+    """(n, T) weight of each new candidate in the group that it backs."""
+    added: FloatArray
+    """(R, T) weight of the new candidates behind each group that hold each distinct row of the new sources."""
+    quorum: float
+
+    def moves(
+        self, rows: IntArray, parent: IntArray, said: IntArray, labels: IntArray, found: IntArray
+    ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Of some rows those that move, where they go, what they gain there, and what they gained where they were.
+
+        `rows` are looked at; of every row of the grown pool there is the row that it was, that of the new sources, its
+        label, and the group in which it was found.
+        """
+        behind = self.before.behind
+        old = self.quorum * np.asarray(behind.sum(axis=0)).ravel()
+        asked = old + self.quorum * np.asarray(self.behind.sum(axis=0)).ravel()
+        parts = []
+        for start in range(0, rows.size, ROWS_AT_ONCE):
+            some = rows[start : start + ROWS_AT_ONCE]
+            held = held_weight(csr_array(self.before.pool.rows[parent[some]]), behind).toarray()
+            # a row that was not where its votes are best, as in Algorithm 1, stays
+            stays = (held - old).argmax(axis=1) != labels[some]
+            score = held + self.added[said[some]] - asked
+            best = score.argmax(axis=1)
+            goes = np.flatnonzero((best != labels[some]) & ~stays)
+            here, there = some[goes], best[goes]
+            parts.append((here, there, score[goes, there], score[goes, found[here]]))
+        if not parts:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+        one, two, three, four = (np.concatenate(part) for part in zip(*parts))
+        return one, two, three, four
+
+
+def _together(said: IntArray, group: IntArray, counts: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """(R, T) elements for which the new sources say each thing in each group, from those of each row."""
+    n_said, n_groups = shape
+    places = said * np.int64(n_groups + 1) + group + 1
+    cells = np.bincount(places, counts, minlength=n_said * (n_groups + 1))
+    return np.asarray(cells.reshape(n_said, n_groups + 1)[:, 1:], np.float64)
+
+
+def _gains(new: csr_array, cells: FloatArray, quorum: float, weights: FloatArray) -> FloatArray:
+    """(n, T) what each new candidate gains in each group."""
+    return np.asarray(weights[:, None] * (new.T @ cells - quorum * cells.sum(axis=0)))
+
+
+def _columns(group: IntArray, amounts: NDArray[Any], n_groups: int) -> csr_array:
     """(k, T) the amount of each line in the column of its group; lines in no group are empty."""
-    own = np.flatnonzero(group >= 0)
-    return csr_array((amounts[own], (own, group[own])), shape=(group.size, n_groups))
+    inside = group >= 0
+    indptr = np.concatenate([[0], np.cumsum(inside)]).astype(np.int32)
+    return csr_array((amounts[inside], group[inside].astype(np.int32), indptr), shape=(group.size, n_groups))
 
 
 def _applies(before: Consensus, pool: Pool) -> bool:

@@ -1,4 +1,4 @@
-"""Parametric models: one file each, stateless and batched; a new one is a file and a line in `MODELS`.
+"""Parametric models, stateless and batched; a new one is a class in a file of this folder and a line in `MODELS`.
 
 Beside `sample_size`, `fit` and `residuals` (the protocol) a model may offer, and the library uses where present:
 
@@ -22,17 +22,14 @@ from typing import Any
 
 from biconsensus.errors import InputTypeError, UnknownNameError
 from biconsensus.models._background import uniform_background
-from biconsensus.models._circle import CircleModel
 from biconsensus.models._cylinder import CylinderModel, with_normals
 from biconsensus.models._ellipse import EllipseFromSegments, EllipseModel
+from biconsensus.models._flat import LineModel, PlaneModel, SubspaceModel
 from biconsensus.models._fundamental import FundamentalModel
 from biconsensus.models._homography import HomographyModel
 from biconsensus.models._least_squares import refit
-from biconsensus.models._line import LineModel
-from biconsensus.models._plane import PlaneModel
+from biconsensus.models._round import CircleModel, SphereModel
 from biconsensus.models._segment import SegmentModel
-from biconsensus.models._sphere import SphereModel
-from biconsensus.models._subspace import SubspaceModel
 from biconsensus.models._vanishing_point import VanishingPointModel, segment_hit_probability
 from biconsensus.protocols import Model
 

@@ -133,11 +133,3 @@ def levenberg_marquardt(
         if before - errors @ errors < _GAIN * before:
             break
     return state
-
-
-def principal_axes(data: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weighted mean (d,) and right singular vectors (d, d), largest spread first."""
-    mean = weights @ data / weights.sum()
-    centred = np.sqrt(weights)[:, None] * (data - mean)
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    return mean, vectors[:, ::-1]

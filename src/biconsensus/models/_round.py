@@ -1,10 +1,13 @@
-"""Circles and spheres in any dimension: what they share."""
+"""Round models: circles in the plane and spheres in space, which share everything but the dimension."""
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.spatial.distance import cdist
+from dataclasses import dataclass
+from typing import ClassVar
 
+import numpy as np
+
+from biconsensus.models._background import as_probability, box_sides
 from biconsensus.models._least_squares import levenberg_marquardt
 from biconsensus.protocols import FloatArray
 
@@ -27,9 +30,16 @@ def round_through(samples: FloatArray) -> FloatArray:
 
 def round_distances(params: FloatArray, data: FloatArray) -> FloatArray:
     """Distances (m, k) of points to circles or spheres."""
-    distance = cdist(data, params[:, :-1])
+    # |x - c|^2 as one product, around the middle of the data, where it loses no digits that matter
+    middle = data.mean(axis=0)
+    points, centres = data - middle, params[:, :-1] - middle
+    left = np.column_stack([points, np.einsum("md,md->m", points, points), np.ones(len(points))])
+    right = np.column_stack([-2 * centres, np.ones(len(centres)), np.einsum("kd,kd->k", centres, centres)])
+    distance: FloatArray = left @ right.T
+    np.sqrt(np.maximum(distance, 0.0, out=distance), out=distance)
     distance -= params[:, -1]
-    return np.asarray(np.abs(distance, out=distance), dtype=float)
+    np.abs(distance, out=distance)
+    return distance
 
 
 def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:
@@ -54,3 +64,106 @@ def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:
 
     best = levenberg_marquardt(system, np.add, start)
     return np.append(centre + scale * best[:-1], scale * abs(best[-1]))
+
+
+@dataclass(frozen=True)
+class CircleModel:
+    """Circle through three points; parameters: centre x, y and radius.
+
+    Notes
+    -----
+    Distance | |x - c| - r |; hit probability pi [(r + delta)^2 - (r - delta)^2] / a with the inner radius not below
+    0, at most 1.
+
+    Examples
+    --------
+    >>> model = CircleModel()
+    >>> theta = model.fit(np.array([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]]))
+    >>> model.residuals(theta, np.array([[0.0, -3.0]]))
+    array([[2.]])
+    """
+
+    sample_size: ClassVar[int] = 3
+    n_features: ClassVar[int] = 2
+    degrees_of_freedom: ClassVar[int] = 3
+    measures: ClassVar[tuple[str, ...]] = ("radius",)
+    dispersion: ClassVar[float] = 3.0
+    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Circles (k, 3) through triples of points (k, 3, 2)."""
+        return round_through(samples)
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances (m, k) of points (m, 2) to circles (k, 3)."""
+        return round_distances(params, data)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The radius (k,), which can be bounded."""
+        return np.asarray(params[:, -1], dtype=float)
+
+    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
+        """Geometric least squares (3,)."""
+        return round_refit(data, weights)
+
+    def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
+        """Area (k,) of the ring over that of the box, at most 1."""
+        radius = params[:, 2]
+        ring = np.pi * ((radius + threshold) ** 2 - np.maximum(radius - threshold, 0.0) ** 2)
+        return as_probability(ring / box_sides(box).prod(), params.shape[0])
+
+    def project(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Arc lengths (m, k) from the point right of the centre, in [0, 2 pi r)."""
+        spokes = data[:, None] - params[:, :2]
+        return np.asarray((np.arctan2(spokes[..., 1], spokes[..., 0]) % (2 * np.pi)) * params[:, 2], dtype=float)
+
+    def draw(self, params: FloatArray, box: FloatArray) -> FloatArray:
+        """One circle as a closed polyline (181, 2)."""
+        angle = np.linspace(0, 2 * np.pi, 181)
+        return np.asarray(params[:2] + params[2] * np.column_stack([np.cos(angle), np.sin(angle)]), dtype=float)
+
+
+@dataclass(frozen=True)
+class SphereModel:
+    """Sphere through four points; parameters: centre x, y, z and radius.
+
+    Notes
+    -----
+    Distance | |x - c| - r |; hit probability: the volume of the shell over that of the box, at most 1.
+
+    Examples
+    --------
+    >>> model = SphereModel()
+    >>> theta = model.fit(np.array([[[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0]]]))
+    >>> model.residuals(theta, np.array([[0.0, 0.0, 3.0]])).round(6)
+    array([[2.]])
+    """
+
+    sample_size: ClassVar[int] = 4
+    n_features: ClassVar[int] = 3
+    degrees_of_freedom: ClassVar[int] = 4
+    measures: ClassVar[tuple[str, ...]] = ("radius",)
+    dispersion: ClassVar[float] = 3.0
+    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Spheres (k, 4) through four points each (k, 4, 3)."""
+        return round_through(samples)
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances (m, k) of points (m, 3) to spheres (k, 4)."""
+        return round_distances(params, data)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The radius (k,), which can be bounded."""
+        return np.asarray(params[:, -1], dtype=float)
+
+    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
+        """Geometric least squares (4,)."""
+        return round_refit(data, weights)
+
+    def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
+        """Volume (k,) of the shell over that of the box, at most 1."""
+        radius = params[:, 3]
+        shell = 4 / 3 * np.pi * ((radius + threshold) ** 3 - np.maximum(radius - threshold, 0.0) ** 3)
+        return as_probability(shell / box_sides(box).prod(), params.shape[0])

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from biconsensus.models._background import as_probability, box_sides
-from biconsensus.models._least_squares import principal_axes
+from biconsensus.models._flat import principal_axes
 from biconsensus.protocols import FloatArray, IntArray
 
 _ENDS = 256

@@ -208,14 +208,29 @@ def find_modes(pool: Any, search: Search | None = None) -> Modes:
     >>> print(bc.find_modes([fine, coarse, fine, coarse]).summary)
     The pool is of one mind: 2 groups, 81% of its sources explained.
     """
-    own = pool if isinstance(pool, Pool) else Pool.from_labels(pool)
+    return _modes_in(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search, None)
+
+
+def modes_of(consensus: Consensus) -> Modes:
+    """The modes of the pool of a consensus, found once; where all sources are of one mind, it is their consensus."""
+    known: Modes | None = consensus.__dict__.get("_modes")
+    if known is None:
+        known = _modes_in(consensus.pool, Search.of_record(consensus.asked), consensus)
+        consensus.__dict__["_modes"] = known
+    return known
+
+
+def _modes_in(own: Pool, search: Search | None, of_all: Consensus | None) -> Modes:
+    """Modes of a pool, given the consensus of all its sources if it is known."""
     if len(own.sources) < 2:
         raise InputError("pool: it has 1 source; modes are camps of sources, so give two or more.")
     table = SourceTable.of(own)
-    found = []
+    found: list[tuple[IntArray, Consensus]] = []
     for camp in find_camps(table):
-        part = own if camp.sources.size == len(own.sources) else own.select(sources=camp.sources)
-        found.append((camp.sources, solve(part, search)))
+        if camp.sources.size == len(own.sources):
+            found.append((camp.sources, solve(own, search) if of_all is None else of_all))
+        else:
+            found.append((camp.sources, solve(own.select(sources=camp.sources), search)))
     first = _first_of_rows(own)
     room = table.alone - table.between().diagonal()
     saved = np.zeros((len(own.sources), len(found)))

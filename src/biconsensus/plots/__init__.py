@@ -13,10 +13,16 @@ from biconsensus.plots._groups import backing, group_sizes, scores, sources
 from biconsensus.plots._matrix import MatrixImage, matrix_image
 from biconsensus.plots._matrix_display import PreferenceMatrixDisplay, preference_matrix
 from biconsensus.plots._modes import mode_groups, modes
-from biconsensus.plots._numbers import GroupNumbers, backing_histogram, group_numbers, least_certain
+from biconsensus.plots._numbers import (
+    GroupNumbers,
+    SourceNumbers,
+    backing_histogram,
+    group_numbers,
+    least_certain,
+    source_numbers,
+)
 from biconsensus.plots._palette import color_of, marker_of
 from biconsensus.plots._path import PathRibbons, path_ribbons, quorum_path
-from biconsensus.plots._source_numbers import SourceNumbers, source_numbers
 
 __all__ = [
     "GroupNumbers",

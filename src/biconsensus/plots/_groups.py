@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biconsensus.plots._drawing import new_axes
-from biconsensus.plots._numbers import backing_histogram, group_numbers
+from biconsensus.plots._numbers import backing_histogram, group_numbers, source_numbers
 from biconsensus.plots._palette import OUTLIER, color_of
-from biconsensus.plots._source_numbers import source_numbers
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus

@@ -15,13 +15,16 @@ from biconsensus._checks import check_indices
 from biconsensus.errors import InputError
 from biconsensus.pool._build import joined_sets
 from biconsensus.pool._distinct import group_rows
-from biconsensus.pool._rows import group_columns
+from biconsensus.pool._rows import group_columns, refine_groups
 from biconsensus.protocols import IntArray
 
 if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
 logger = logging.getLogger("biconsensus")
+
+ROWS_AT_ONCE = 8_192
+"""Rows that are copied together, so that they stay in the cache."""
 
 
 def select(pool: Pool, elements: Any, candidates: Any, sources: Any) -> Pool:
@@ -116,7 +119,7 @@ def add(left: Pool, right: Pool) -> Pool:
         raise InputError(f"pools must have the same elements; they have {left.shape[0]} and {right.shape[0]}.")
     if left.ids is not None and right.ids is not None and not np.array_equal(left.ids, right.ids):
         raise InputError("pools must have the same elements in the same order; their ids differ.")
-    first, inverse = group_columns([left.inverse, right.inverse])
+    first, inverse = refine_groups(left.inverse, right.inverse)
     parts = [(left, left.inverse[first]), (right, right.inverse[first])]
     unseen, view_of = _side_by_side(parts)
     return replace(
@@ -136,16 +139,20 @@ def add(left: Pool, right: Pool) -> Pool:
 
 def _rows_beside(parts: list[tuple[Pool, IntArray]]) -> csr_array:
     """Some rows of each pool, next to each other."""
-    tables = [_as_table(pool.rows) for pool, _ in parts]
-    if any(table is None for table in tables) or not all(pool.binary for pool, _ in parts):
+    tables = [table for pool, _ in parts if pool.binary and (table := _as_table(pool.rows)) is not None]
+    if len(tables) < len(parts):
         return csr_array(hstack([pool.rows[rows] for pool, rows in parts], format="csr"))
     # every row holds as many candidates, as in partitions: a table of numbers, many times as fast as a sparse matrix
-    shift, cells, size = 0, [], parts[0][1].size
+    shift, start, size = 0, 0, parts[0][1].size
+    joined = np.empty((size, sum(table.shape[1] for table in tables)), np.int32)
     for (pool, rows), table in zip(parts, tables):
-        cells.append(np.take(np.asarray(table), rows, axis=0) + np.int32(shift))
-        shift += pool.shape[1]
-    joined = np.concatenate(cells, axis=1)
-    indptr = np.arange(0, joined.size + 1, joined.shape[1])
+        stop = start + table.shape[1]
+        for first in range(0, size, ROWS_AT_ONCE):
+            some = slice(first, first + ROWS_AT_ONCE)
+            np.add(np.take(table, rows[some], axis=0), np.int32(shift), out=joined[some, start:stop])
+        shift, start = shift + pool.shape[1], stop
+    # in one type with the indices, which SciPy would copy otherwise
+    indptr = np.arange(0, joined.size + 1, start, dtype=np.int32 if joined.size < 2**31 else np.int64)
     return csr_array((np.ones(joined.size, np.uint8), joined.ravel(), indptr), shape=(size, shift))
 
 

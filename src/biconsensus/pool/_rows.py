@@ -38,6 +38,8 @@ FIRST = 1 << 12
 """Rows of the first block, which are all new; the blocks after it grow."""
 SEGMENT = 1 << 19
 """Rows that one thread takes at a time."""
+DIRECT = 1
+"""Combinations of values, for each row, up to which each of them has a slot of its own."""
 REPEATED = 8
 """Rows for each distinct one from which threads have an index each: where fewer rows are alike, every index would hold
 most of the distinct rows, and uniting them takes longer than the threads save (measured at 4 and at 15)."""
@@ -65,10 +67,85 @@ def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) ->
     >>> group_columns([np.array([7, 7, 3, 7]), np.array([0, 1, 0, 0])])
     (array([0, 1, 2]), array([0, 1, 2, 0], dtype=int32))
     """
+    direct = _one_slot_each(columns)
+    if direct is not None:
+        return direct
     numbering = Numbering(columns[0].size, n_jobs)
     numbering.add(Cells(_as_table(columns)))
     _, first, groups = numbering.finish()
     return first, groups
+
+
+def _one_slot_each(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, Numbers] | None:
+    """As `group_columns`, without hashes: a slot for every combination of values; None where these are too many."""
+    n_rows, size = columns[0].size, 1
+    if n_rows == 0:
+        return None
+    steps: list[tuple[int, int]] = []
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        steps.append((low, high - low + 1))
+        size *= high - low + 1
+        if size > DIRECT * n_rows or max(-low, high) >= 2**62:
+            return None
+
+    def slots(rows: slice) -> IntArray:
+        """Slot of each of some rows."""
+        found = np.zeros(rows.stop - rows.start, np.int64)
+        for column, (low, width) in zip(columns, steps):
+            found *= width
+            found += column[rows].astype(np.int64, copy=False)
+            found -= low
+        return found
+
+    # slots that no row has are never looked at
+    first_at, groups = np.empty(size, np.int32), np.empty(n_rows, np.int32)
+    parts = [slice(start, min(start + SEGMENT, n_rows)) for start in range(0, n_rows, SEGMENT)]
+    for rows in reversed(parts):
+        # assignments are in order, so that the last one stays: backwards, the first row does
+        first_at[slots(rows)[::-1]] = np.arange(rows.stop - 1, rows.start - 1, -1, dtype=np.int32)
+    for rows in parts:
+        groups[rows] = np.take(first_at, slots(rows))
+    return _in_order(groups)
+
+
+def refine_groups(groups: NDArray[Any], finer: NDArray[Any]) -> tuple[IntArray, Numbers]:
+    """Group rows by two numbers, of which the second splits few of the groups of the first.
+
+    Parameters
+    ----------
+    groups, finer : (m,) int arrays
+        Group of each row, from 0; what tells rows of one group apart.
+
+    Returns
+    -------
+    first : (r,) int array
+        The first row of each group, in order of appearance.
+    refined : (m,) int32 array
+        The group of each row.
+
+    Examples
+    --------
+    >>> refine_groups(np.array([0, 0, 1, 0]), np.array([5, 6, 5, 5]))
+    (array([0, 1, 2]), array([0, 1, 2, 0], dtype=int32))
+    """
+    first_of = np.empty(int(groups.max(initial=-1)) + 1, np.int32)
+    first_of[groups[::-1]] = np.arange(groups.size - 1, -1, -1, dtype=np.int32)
+    opens = np.take(first_of, groups)
+    # most rows are like the first one of their group; only the others have to be numbered
+    others = np.flatnonzero(np.take(finer, opens) != finer)
+    if others.size:
+        first, number = group_columns([groups[others], finer[others]])
+        opens[others] = others[first][number]
+    return _in_order(opens)
+
+
+def _in_order(opens: Numbers) -> tuple[IntArray, Numbers]:
+    """First row of each group in order of appearance, and the group of each row, from the first row of its group."""
+    first = np.flatnonzero(opens == np.arange(opens.size, dtype=np.int32))
+    rank = np.empty(opens.size, np.int32)
+    rank[first] = np.arange(first.size, dtype=np.int32)
+    return first, np.take(rank, opens)
 
 
 def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[NDArray[Any], Numbers]:
@@ -92,6 +169,10 @@ def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -
     >>> cells.tolist(), groups.tolist()
     ([[7, 0], [7, 1], [3, 0]], [0, 1, 2, 0])
     """
+    direct = _one_slot_each(columns)
+    if direct is not None:
+        first, groups = direct
+        return np.column_stack([column[first] for column in columns]), groups
     numbering = Numbering(columns[0].size, n_jobs)
     numbering.add(Cells(_as_table(columns)))
     cells, _, groups = numbering.finish()

@@ -15,6 +15,7 @@ from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
 from biconsensus.report._data import candidate_data, element_data, extra_columns
 from biconsensus.report._encode import to_json
+from biconsensus.report._modes import modes_view
 from biconsensus.report._points import points_data, stops_of
 from biconsensus.report._recipe import recipe
 from biconsensus.report._sample import Sample
@@ -135,6 +136,7 @@ def render_report(
         raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
     template = page_template()
     content = page_data(consensus, X=X, graph=graph, models=models, truth=truth, extra=extra or {}, command=command)
+    modes = modes_view(consensus)
     script = "".join(_asset(name) for name in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     from markupsafe import Markup
@@ -149,7 +151,8 @@ def render_report(
         sure_note=SURE_NOTES[bool(content["overlap"])],
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
-        warnings=remarks(consensus),
+        warnings=remarks(consensus, modes),
+        modes=modes,
         about=about_rows(consensus, about or {}),
         style=Markup(_asset("style.css")),
         script=Markup(script),
@@ -264,13 +267,18 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
     return [dict(zip(("key", "name", "value", "why"), row)) for row in rows]
 
 
-def remarks(consensus: Consensus) -> list[str]:
-    """What deserves a look in the pool: empty, trivial and duplicate candidates."""
+def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
+    """What deserves a look in the pool: sources of several minds, empty and trivial candidates."""
     pool = consensus.pool
     sizes = pool.sizes
     empty = int((sizes == 0).sum())
     trivial = int(((sizes >= 0.9 * pool.seen_sizes) & (sizes > 0)).sum())
     found = []
+    if modes is not None and modes["number"] > 1:
+        found.append(
+            f"the sources are of {modes['number']} minds, and one answer for all of them may be neither; the section "
+            "“Are the sources of one mind?” shows an answer for each."
+        )
     if empty:
         found.append(f"{empty:,} candidates of the pool are empty.")
     if trivial:

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import held_weight, largest_in_rows
 from biconsensus.plots._bases import base_scores
+from biconsensus.plots._numbers import source_numbers
 from biconsensus.plots._overlaps import Overlaps
-from biconsensus.plots._source_numbers import source_numbers
 from biconsensus.pool._agreement import SAME, agreement_matrix, same_setting
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray

@@ -469,10 +469,9 @@ class Consensus:
         >>> bc.find_consensus(base).modes().source_modes
         array([0, 0, 0, 1, 1, 1])
         """
-        from biconsensus.find import Search
-        from biconsensus.modes._modes import find_modes
+        from biconsensus.modes._modes import modes_of
 
-        return find_modes(self.pool, Search.of_record(self.asked))
+        return modes_of(self)
 
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements: ARI, AMI, NMI of the labels.

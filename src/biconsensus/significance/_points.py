@@ -33,7 +33,8 @@ SMALLEST = 10
 FEW_POINTS = 80
 """Points below which fewer neighbours are looked at: with eight groups of ten neighbours each, no group is smaller."""
 CAP = 6.0
-"""Depth of one valley that counts, in standard errors: beyond that, more does not make it more real."""
+"""What one border can gain, in standard errors: deeper does not make it more real. What counts is the depth beyond the
+level, so that a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
 """Intrinsic dimensions, and the depth in standard errors that valleys inside one cloud hardly reach there.
 
@@ -41,8 +42,6 @@ Valleys of pure noise are deepest on curves (few paths lead around them); benchm
 """
 VISIBLE = 3
 """Columns up to which density valleys are looked for; beyond, valleys on discriminant directions."""
-FOLDS = 4
-"""Parts of the points; a direction is fitted on all parts but the one that is projected on it."""
 COMPONENTS = 30
 """Principal components in which directions are looked for where there are more columns."""
 GRID = 81
@@ -59,11 +58,14 @@ other groups take a fixed share of what lies between two parts of one cloud (ben
 NULL_ON_DIRECTION = 1.0, 0.9
 """Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
 script)."""
-TOLL_ON_DIRECTION = 1.0
-"""Evidence on directions that any grouping must have beyond its borders: less is what the best of a pool shows of one
-cloud in four dimensions, where sources agree on how to cut a cube."""
+TOLL_ON_DIRECTION = 6.0
+"""Evidence that any grouping must have beyond its borders, divided by the number of columns: in few columns sources
+agree on how to cut one cloud. Its best backed grouping has at most 1.8 in 4 columns, 0.8 in 6, 0.4 in 10, none from 12
+on (benchmarks/tuning/points.py, choices; 150 points and more)."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
+FEWEST_ON_DIRECTION = 3
+"""Points of a group that are still a group, two of them, without the point that is projected."""
 FEWEST_BACKERS = 2.0
 """Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
 SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
@@ -81,7 +83,7 @@ class PointEvidence:
     X : (m, d) array
         The points, features in units that can be compared.
     random_state : int
-        Draws the folds, and the landmarks where there are many points.
+        Draws the landmarks where there are many points, and values within the steps of columns that are rounded.
 
     Examples
     --------
@@ -289,31 +291,31 @@ class _DensityValleys:
             sizes[high] += sizes[low]
         # groups that do not touch at all are as far apart as can be
         apart = sorted((g for g in range(n_groups) if forest.root(g) == g), key=lambda g: -sizes[g])
-        borders += [(self._gain(CAP, sizes[g]), CAP + offset, apart[0], g) for g in apart[1:]]
+        far = self.level + CAP
+        borders += [(self._gain(far, sizes[g]), far + offset, apart[0], g) for g in apart[1:]]
         return _View.of(borders)
 
     def _gain(self, depth: float, size: int) -> float:
         """What a border adds."""
-        gain = min(max(depth, -CAP), CAP) - self.level
+        gain = min(max(depth - self.level, -CAP), CAP)
         return min(gain, 0.0) if size < self._smallest else gain
 
 
 class _ProjectedValleys:
-    """Valleys between pairs of neighbouring groups on a direction that was fitted on other points."""
-
-    toll = TOLL_ON_DIRECTION
+    """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects."""
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
-        centred = points - points.mean(axis=0)
+        spread = points + rng.uniform(-0.5, 0.5, points.shape) * _steps(points)
+        centred = spread - spread.mean(axis=0)
         if points.shape[1] > COMPONENTS:
             _, vectors = np.linalg.eigh(centred.T @ centred)
             centred = centred @ vectors[:, -COMPONENTS:]
         self._points = centred
-        self._folds = rng.permutation(len(points)) % FOLDS
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
         self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
+        self.toll = TOLL_ON_DIRECTION / points.shape[1]
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -324,7 +326,7 @@ class _ProjectedValleys:
         pairs = np.array(self._neighbouring(labels, n_groups, sizes, centres))
         depths = self._depths(members, pairs)
         smaller = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]])
-        gains = np.minimum(depths, CAP) - self.level * _growth(sizes[pairs].sum(axis=1))
+        gains = np.minimum(depths - self.level * _growth(sizes[pairs].sum(axis=1)), CAP)
         gains = np.where(smaller < SMALLEST, np.minimum(gains, 0.0), gains)
         forest, borders = _Forest(n_groups), []
         middle, error = NULL_ON_DIRECTION
@@ -341,13 +343,10 @@ class _ProjectedValleys:
         keys = [(min(names[g], names[h]), max(names[g], names[h])) for g, h in pairs]
         fresh = [t for t, key in enumerate(keys) if key not in self._known]
         if fresh:
-            weights, middles, enough = _directions(self._points, self._folds, members, pairs[fresh])
-            for t, weight, middle, known in zip(fresh, weights, middles, enough, strict=True):
-                one, other = (
-                    np.einsum("ij,ij->i", self._points[own], weight[self._folds[own]]) - middle[self._folds[own]]
-                    for own in (members[pairs[t, 0]], members[pairs[t, 1]])
-                )
-                self._known[keys[t]] = _valley_depth(one, other) if known else NO_VALLEY
+            places = _left_out_places(self._points, members, pairs[fresh])
+            for t, (one, other) in zip(fresh, places, strict=True):
+                enough = min(one.size, other.size) >= FEWEST_ON_DIRECTION
+                self._known[keys[t]] = _valley_depth(one, other) if enough else NO_VALLEY
         return np.array([self._known[key] for key in keys])
 
     def _neighbouring(
@@ -380,43 +379,74 @@ class _ProjectedValleys:
             forest.join(forest.root(one), forest.root(other))
 
 
+def _steps(points: FloatArray) -> FloatArray:
+    """(d,) gaps between neighbouring values of each column: what rounding hides, next to nothing where none was done.
+
+    Groups that differ by one step of a rounded column have a gap between them that says nothing. A step that is wider
+    than the spread of its column is no rounding: the column holds a few categories.
+    """
+    steps = np.array([np.median(np.diff(np.unique(column))) if np.ptp(column) > 0 else 0.0 for column in points.T])
+    return np.where(steps < points.std(axis=0), steps, 0.0)
+
+
 def _growth(n_points: IntArray) -> FloatArray:
     """By how much the level grows for pairs of groups with so many points together."""
     return np.sqrt(np.maximum(n_points / LEVEL_POINTS, 1.0))
 
 
-def _directions(
-    points: FloatArray, folds: IntArray, members: Sequence[IntArray], pairs: IntArray
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Discriminants of pairs of groups from all folds but one.
+def _left_out_places(
+    points: FloatArray, members: Sequence[IntArray], pairs: IntArray
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Places of the points of two groups on their discriminant direction, for each pair of groups.
 
-    Returns (P, F, d) weights, (P, F) midpoints, and (P,) whether there are enough points for them. Sums and products of
-    the points are taken once for every group and fold, from which all pairs are fitted at once.
+    The direction and its middle are fitted on all other points, for every point anew: taking a point x out of a group
+    of n with mean u changes the mean by ``(u - x) / (n - 1)`` and the scatter by ``n / (n - 1)`` times the square of
+    x - u, so that the inverse is known from that of all points (Sherman and Morrison). The shrinkage is that of all.
     """
     d = points.shape[1]
-    shape = len(members), FOLDS
-    n, sums, products = np.zeros(shape), np.zeros((*shape, d)), np.zeros((*shape, d, d))
-    for g, own in enumerate(members):
-        for fold in range(FOLDS):
-            part = points[own[folds[own] == fold]]
-            n[g, fold], sums[g, fold], products[g, fold] = len(part), part.sum(axis=0), part.T @ part
-    n, sums, products = (total.sum(axis=1, keepdims=True) - total for total in (n, sums, products))
-    means = sums / np.maximum(n, 1)[..., None]
-    scatter = products - n[..., None, None] * means[..., :, None] * means[..., None, :]
+    n = np.array([own.size for own in members], dtype=np.float64)
+    means = np.array([points[own].mean(axis=0) for own in members])
+    centred = [points[own] - mean for own, mean in zip(members, means, strict=True)]
+    scatter = np.array([part.T @ part for part in centred])
     g, h = pairs.T
     both, apart = n[g] + n[h], means[h] - means[g]
-    pooled = (scatter[g] + scatter[h]) / np.maximum(both - 2, 1)[..., None, None]
-    trace, square = np.trace(pooled, axis1=2, axis2=3), (pooled**2).sum(axis=(2, 3))
+    pooled = (scatter[g] + scatter[h]) / np.maximum(both - 2, 1)[:, None, None]
+    trace, square = np.trace(pooled, axis1=1, axis2=2), (pooled**2).sum(axis=(1, 2))
     # the oracle approximating shrinkage of Chen, Wiesel, Eldar and Hero (2010)
     above = (1 - 2 / d) * square + trace**2
     shrunk = np.clip(above / np.maximum((both - 1) * (square - trace**2 / d), 1e-300), 0.0, 1.0)
     # points of a group that coincide get a spread of a 30,000th of the distance between the groups
-    ridge = (shrunk + 1e-6) * np.maximum(trace, 0.0) / d + 1e-9 * (apart**2).sum(axis=2) + 1e-300
-    pooled = (1 - shrunk)[..., None, None] * pooled + ridge[..., None, None] * np.eye(d)
-    weights = np.linalg.solve(pooled, apart[..., None])[..., 0]
-    weights /= np.sqrt(np.einsum("pfi,pfij,pfj->pf", weights, pooled, weights))[..., None] + 1e-300
-    enough: BoolArray = np.minimum(n[g], n[h]).min(axis=1) >= 2
-    return weights, np.einsum("pfi,pfi->pf", weights, (means[g] + means[h]) / 2), enough
+    ridge = (shrunk + 1e-6) * np.maximum(trace, 0.0) / d + 1e-9 * (apart**2).sum(axis=1) + 1e-300
+    inverse = np.linalg.inv((1 - shrunk)[:, None, None] * pooled + ridge[:, None, None] * np.eye(d))
+    found = []
+    for t, pair in enumerate(pairs):
+        share = (1 - shrunk[t]) / max(both[t] - 2, 1)
+        one, other = (
+            sign * _left_out(centred[own], sign * apart[t], inverse[t], share)
+            for own, sign in zip(pair, (1.0, -1.0), strict=True)
+        )
+        found.append((one, other))
+    return found
+
+
+def _left_out(centred: FloatArray, apart: FloatArray, inverse: FloatArray, share: float) -> FloatArray:
+    """Places of the points of one group towards the other, each on the direction of all points but itself.
+
+    `apart` leads from its mean to that of the other group, `share` is the part of the scatter in the covariance.
+    """
+    others = max(len(centred) - 1, 1)
+    along = centred @ inverse
+    square, towards, whole = np.einsum("ij,ij->i", along, centred), along @ apart, float(apart @ inverse @ apart)
+    step = 1 + 0.5 / others  # from the middle without the point to the point, in units of its distance from the mean
+    # products of the new difference of means, and of the point, with the old inverse
+    moved = towards + square / others
+    of_point = step * square - towards / 2
+    less = share * (others + 1) / others
+    update = less / np.maximum(1 - less * square, 1e-3)
+    place = step * towards - whole / 2 + of_point / others + update * moved * of_point
+    length = whole + (towards + moved) / others + update * moved**2
+    result: FloatArray = place / np.sqrt(np.maximum(length, 1e-300))
+    return result
 
 
 def _valley_depth(one: FloatArray, other: FloatArray) -> float:

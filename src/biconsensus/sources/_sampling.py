@@ -40,8 +40,50 @@ class SamplingLaw:
     """Distance at which the law has its mode."""
 
 
+class LocalTable:
+    """The local law around every element, on one long line: one search on it draws partners for many elements."""
+
+    def __init__(self, data: FloatArray, law: SamplingLaw) -> None:
+        if not law.sigma > 0:
+            raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
+        shares = np.exp(-(((cdist(data, data) - law.mean_distance) / law.sigma) ** 2))
+        np.fill_diagonal(shares, 0.0)
+        shares = np.cumsum(shares, axis=1)
+        self.totals: FloatArray = shares[:, -1].copy()
+        # each row on its own interval of length two, so that rows do not meet
+        shares /= np.maximum(self.totals, np.finfo(float).tiny)[:, None]
+        shares += 2 * np.arange(len(data))[:, None]
+        self._line = shares.ravel()
+
+    @classmethod
+    def of(cls, data: FloatArray, law: SamplingLaw) -> LocalTable | None:
+        """The table, for a local law on as many elements as memory allows; otherwise none."""
+        return cls(data, law) if law.name == "local" and len(data) <= _WHOLE else None
+
+    def draw(self, first: IntArray, rng: np.random.Generator) -> IntArray:
+        """A partner for each of the first elements."""
+        m = len(self.totals)
+        # never one itself: the last element of a row ends at one
+        drawn = np.searchsorted(self._line, rng.random(first.size) + 2 * first, side="right") - first * m
+        return np.asarray(np.minimum(drawn, m - 1), np.int64)
+
+
+def share_in_reach(data: FloatArray, law: SamplingLaw, n_looked_at: int = 256) -> float:
+    """Mean part of the elements that a sample under this law may take its others from: 1 for the uniform law."""
+    if law.name != "local" or len(data) < 2:
+        return 1.0
+    some = data[:: -(-len(data) // n_looked_at)]
+    weights = np.exp(-(((cdist(some, data) - law.mean_distance) / law.sigma) ** 2))
+    return float(np.clip((weights.sum(1).mean() - 1) / (len(data) - 1), 1 / len(data), 1.0))
+
+
 def draw_samples(
-    data: FloatArray, size: int, n_samples: int, rng: np.random.Generator, law: SamplingLaw | None = None
+    data: FloatArray,
+    size: int,
+    n_samples: int,
+    rng: np.random.Generator,
+    law: SamplingLaw | None = None,
+    table: LocalTable | None = None,
 ) -> IntArray:
     """Draw distinct minimal samples.
 
@@ -57,6 +99,8 @@ def draw_samples(
         Source of randomness.
     law : SamplingLaw, optional
         Uniform unless told otherwise.
+    table : LocalTable, optional
+        That of a local law, where more is to be drawn from the same elements.
 
     Returns
     -------
@@ -85,9 +129,11 @@ def draw_samples(
         return all_samples(len(data), size)
     check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available_memory())
     samples, draw = np.empty((0, size), np.int64), DRAWS[law.name]
+    if table is None and n_samples >= len(data):
+        table = LocalTable.of(data, law)
     new = 1.0
     for _ in range(_TRIES):
-        drawn = np.sort(draw(data, size, int(np.ceil((n_samples - len(samples)) / new)), rng, law), axis=1)
+        drawn = np.sort(draw(data, size, int(np.ceil((n_samples - len(samples)) / new)), rng, law, table), axis=1)
         before, samples = len(samples), np.concatenate([samples, drawn])
         samples = samples[_first_seen(samples, len(data))]
         new = (len(samples) - before) / len(drawn)
@@ -130,11 +176,23 @@ def _first_seen(samples: IntArray, n_elements: int) -> IntArray:
     if n_elements ** samples.shape[1] < 2**62:
         _, first = np.unique(samples @ n_elements ** np.arange(samples.shape[1]), return_index=True)
     else:
-        _, first = np.unique(samples, axis=0, return_index=True)
+        # sums of random multiples: two samples have the same one with a probability of 2^-64
+        multiples = np.random.default_rng(0).integers(2**63, size=samples.shape[1], dtype=np.uint64) * np.uint64(2)
+        _, first = np.unique((samples.astype(np.uint64) * (multiples + np.uint64(1))).sum(1), return_index=True)
     return np.sort(first)
 
 
-def _draw_uniform(data: FloatArray, size: int, count: int, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+def new_rows(drawn: IntArray, seen: IntArray, n_elements: int) -> IntArray:
+    """Which of the drawn samples are not among those seen."""
+    if not len(seen):
+        return np.arange(len(drawn))
+    first = _first_seen(np.concatenate([seen, drawn]), n_elements)
+    return first[first >= len(seen)] - len(seen)
+
+
+def _draw_uniform(
+    data: FloatArray, size: int, count: int, rng: np.random.Generator, law: SamplingLaw, table: LocalTable | None
+) -> IntArray:
     """Uniform samples without repeated elements."""
     n_elements = len(data)
     if n_elements < 4 * size:
@@ -148,14 +206,16 @@ def _draw_uniform(data: FloatArray, size: int, count: int, rng: np.random.Genera
     return samples.astype(np.int64)
 
 
-def _draw_local(data: FloatArray, size: int, count: int, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+def _draw_local(
+    data: FloatArray, size: int, count: int, rng: np.random.Generator, law: SamplingLaw, table: LocalTable | None
+) -> IntArray:
     """Samples whose first element is uniform and whose others follow the distance law around it."""
     if not law.sigma > 0:
         raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
     samples = np.full((count, size), -1, np.int64)
     samples[:, 0] = rng.integers(len(data), size=count)
-    if len(data) <= min(_WHOLE, count):
-        return _from_table(data, samples, rng, law)
+    if table is not None:
+        return _from_table(data, samples, rng, law, table)
     for place in range(1, size):
         rows = np.flatnonzero(samples[:, place - 1] >= 0)
         samples[rows, place] = _partners(data, samples[rows, :place], rng, law)
@@ -165,22 +225,15 @@ def _draw_local(data: FloatArray, size: int, count: int, rng: np.random.Generato
     return samples
 
 
-def _from_table(data: FloatArray, samples: IntArray, rng: np.random.Generator, law: SamplingLaw) -> IntArray:
+def _from_table(
+    data: FloatArray, samples: IntArray, rng: np.random.Generator, law: SamplingLaw, table: LocalTable
+) -> IntArray:
     """Samples whose first elements are given; the others are drawn from a table of the law around every element."""
-    shares = np.exp(-(((cdist(data, data) - law.mean_distance) / law.sigma) ** 2))
-    np.fill_diagonal(shares, 0.0)
-    shares = np.cumsum(shares, axis=1)
-    totals = shares[:, -1]
-    # each row on its own interval of length two of one long line, so that one search serves all rows
-    line = (shares / np.maximum(totals, np.finfo(float).tiny)[:, None] + 2 * np.arange(len(data))[:, None]).ravel()
-    size, open_ = samples.shape[1], np.flatnonzero(totals[samples[:, 0]] > 0)
+    size, open_ = samples.shape[1], np.flatnonzero(table.totals[samples[:, 0]] > 0)
     for place in range(1, size):
         waiting = open_
         for _ in range(_REPEATS):
-            first = samples[waiting, 0]
-            # never one itself: the last element of a row ends at one
-            drawn = np.searchsorted(line, rng.random(waiting.size) + 2 * first, side="right") - first * len(data)
-            drawn = np.minimum(drawn, len(data) - 1)
+            drawn = table.draw(samples[waiting, 0], rng)
             fresh = (samples[waiting, :place] != drawn[:, None]).all(1)
             samples[waiting[fresh], place] = drawn[fresh]
             waiting = waiting[~fresh]
@@ -212,7 +265,7 @@ def _around(data: FloatArray, first: IntArray, size: int, rng: np.random.Generat
     return np.argpartition(-keys, size - 1, axis=1)[:, :size].astype(np.int64)
 
 
-Draw = Callable[[FloatArray, int, int, np.random.Generator, SamplingLaw], IntArray]
+Draw = Callable[[FloatArray, int, int, np.random.Generator, SamplingLaw, LocalTable | None], IntArray]
 DRAWS: dict[str, Draw] = {"uniform": _draw_uniform, "local": _draw_local}
 
 

@@ -14,8 +14,9 @@ let chosen = new Map(); // elements that are ticked: number to name
 let asked = null;      // the question on the page
 let shownAnswer = -1, waiting = null, sending = false, pending = {}, reportTimer = null;
 
-function make(tag, attributes, ...children) {
-  const node = document.createElement(tag);
+const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+const draw = (tag, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === "text") node.textContent = value;
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -146,9 +147,7 @@ function showSteps(steps, place) {
   const most = Math.max(...steps.map((step) => step[1]), 1), width = 240 / steps.length;
   const bars = steps.map((step, k) => {
     const height = Math.max(2, 42 * Math.sqrt(step[1] / most));
-    const node = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    for (const [name, value] of Object.entries({ x: k * width + 1, y: 44 - height, width: width - 2, height, class: k === place ? "on" : "" })) node.setAttribute(name, value);
-    return node;
+    return draw("rect", { x: k * width + 1, y: 44 - height, width: width - 2, height, class: k === place ? "on" : "" });
   });
   at("steps").replaceChildren(...bars);
   const [quorum, groups] = steps[place];
@@ -278,7 +277,32 @@ function reply(said) {
 
 function showReport() {
   clearTimeout(reportTimer);
-  reportTimer = setTimeout(() => { if (state.status !== "ready") { shownAnswer = -1; return; } at("report-link").href = "report"; at("frame").src = "report?v=" + state.answer.number; }, 400);
+  reportTimer = setTimeout(() => { if (state.status !== "ready") { shownAnswer = -1; return; } at("report-link").href = "report"; at("frame").src = "report?v=" + state.answer.number; showModes(); }, 400);
+}
+
+// The modes come with the report, which is made in a process of its own.
+async function showModes() {
+  let told;
+  try { told = await ask("modes"); } catch { return; }
+  if (told.waiting || told.number !== state.answer.number) return;
+  const found = told.modes;
+  at("modes").hidden = !found;
+  if (!found) return;
+  at("modes-text").textContent = found.summary + (found.number > found.columns.length && found.columns.length ? " The " + found.columns.length + " that explain most:" : "");
+  at("modes-note").hidden = !found.columns.length;
+  const many = (count, noun) => number(count) + " " + noun + (count === 1 ? "" : "s");
+  at("mode-columns").replaceChildren(...found.columns.map((mode) => {
+    const strip = draw("svg", { class: "strip", viewBox: "0 0 100 8", preserveAspectRatio: "none", role: "img", "aria-label": "Sizes of the groups of " + mode.name },
+      ...mode.pieces.map((piece) => draw("rect", { x: piece.start, width: piece.width, y: 0, height: 8, fill: piece.color })));
+    const fact = (name, text) => [make("dt", { text: name }), make("dd", { text })];
+    const own = new Set(mode.sources);
+    return make("article", { class: "mode", "aria-label": mode.name }, make("h3", { text: mode.name }),
+      make("p", { text: many(mode.groups, "group") + " from " + many(mode.sources.length, "source") + ", " + mode.explained + "% explained" }), strip,
+      make("dl", {}, ...fact("Elements of its groups", mode.sizes), ...fact("Alike to the answer above", share(mode.answer)),
+        ...mode.others.flatMap((other) => fact("Shared with mode " + other.mode, "alike " + share(other.alike) + "; " + (other.groups || "no group in common"))),
+        ...fact("Its sources", mode.named.join(", ") + (mode.unnamed ? " and " + mode.unnamed + " more" : ""))),
+      make("button", { type: "button", text: "Let only these sources vote", "aria-label": "Let only the sources of " + mode.name + " vote", onclick: () => choose({ off: [...Array(state.input.sources).keys()].filter((k) => !own.has(k)) }) }));
+  }));
 }
 
 function showKept() {

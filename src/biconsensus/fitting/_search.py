@@ -1,33 +1,174 @@
-"""The search for many models, round by round: what is found is set aside, what is left is searched again."""
+"""The search for many models, round by round; which elements are whose; and what the user gets."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._exclusion import Candidates, Exclusion, Found
+from biconsensus.fitting._groups import Candidates, Exclusion, Found, reweighted, sharpen
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
 from biconsensus.fitting._paper import confirm_as_paper
-from biconsensus.fitting._refit import sharpen
-from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings
-from biconsensus.fitting._structures import Structures, polished, residuals_of
+from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, positions
 from biconsensus.fitting._threshold import N_SCALES, scale_of
+from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.significance._background import Background
-from biconsensus.significance._models import NfaTest, log_binomial_tail, log_tests
-from biconsensus.sources._sampling import samples_needed
+from biconsensus.result._assemble import assemble_groups
+from biconsensus.result._consensus import Consensus
+from biconsensus.significance._models import Background, NfaTest, log_binomial_tail, log_tests
+from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_reach
 
-_FEWEST = 5000
-"""Fewest hypotheses of a round, unless the user wants fewer."""
-_PILOT = 256
+_FLANK = 2.0
+"""Clutter around a model is measured from where labels end at most to this many times as far."""
+_STEPS = 7
+"""Widths of labels that are tried."""
+_SCALE = 0.95
+"""Part of a model's own elements that its own scale holds."""
+_MAJORITY = 0.5
+"""A model of which more than this part lies within the own scale of others is no structure of its own."""
+_POLISH = 8
+"""Refits of the final models to the elements that are nearest to each."""
+_FEWEST = 2000
+"""Fewest hypotheses that are planned for a round, unless the user wants fewer."""
+_BATCH, _BATCHES = 1000, 16
+"""Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
+_RAW = 4
+"""Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
+_PILOT = 64
 """Hypotheses that are drawn to learn about the data."""
-_ENOUGH = 256
+_ENOUGH = 128
 """A round stops drawing hypotheses when this number has passed the screening: the next round looks for the rest."""
 _USED_UP = 0.1
 """A batch that gives less than this part of the hypotheses it should is the last: distinct samples are used up."""
 _BACKGROUND = 4096
 """Fewest background points."""
+_BLOCK = 1 << 21
+"""Residuals held at a time: 16 MB."""
+_SUPPORT = 1 << 23
+"""Entries of the preference matrix of the hypotheses behind the models, at most."""
+SETTINGS = {
+    "method": "greedy",
+    "min_elements": 2,
+    "min_candidates": 4,
+    "chosen_by": "models",
+    "evidence": "models",
+}
+"""What a consensus of models says of itself: a majority of the hypotheses, judged by the number of false alarms."""
+
+
+@dataclass(frozen=True)
+class Structures:
+    """Models side by side: which elements are whose, and how far each reaches."""
+
+    found: list[Found]
+    residuals: FloatArray
+    """(m, t) distances."""
+    thresholds: FloatArray
+    """(t,) thresholds of members."""
+    bands: FloatArray
+    """(t,) distances up to which elements get a label."""
+    scales: FloatArray
+    """(t,) distances that hold nearly all elements of each."""
+    labels: IntArray
+    """(m,) nearest model, in bands, -1 for none."""
+
+    @classmethod
+    def of(cls, found: list[Found], data: FloatArray, codimensions: list[float], width: float | None) -> Structures:
+        """Labels, bands and scales of models, all at once."""
+        residuals = residuals_of(found, data)
+        thresholds = np.array([one.fit.threshold for one in found])
+        reaches = np.array([float(getattr(one.family.model, "label_reach", 1.0)) for one in found])
+        nearest = nearest_of(residuals, reaches * thresholds)
+        free = ~(residuals <= thresholds).any(1)
+        bands = np.array(
+            [
+                threshold * width
+                if width is not None
+                else _band(
+                    residuals[:, t], nearest == t, free & (nearest == -1), threshold, codimensions[t], reaches[t]
+                )
+                for t, threshold in enumerate(thresholds)
+            ]
+        )
+        labels = nearest_of(residuals, bands)
+        scales = np.array([_scale(residuals[labels == t, t], bands[t]) for t in range(len(found))])
+        return cls(found, residuals, thresholds, bands, scales, labels)
+
+    @property
+    def explained(self) -> BoolArray:
+        """(m,) elements within the band of any model."""
+        return np.asarray((self.residuals <= self.bands).any(1), bool)
+
+    def covered(self) -> int | None:
+        """The model that lies most within the own scale of others, if more than half of it does."""
+        if len(self.found) < 2:
+            return None
+        shares = np.zeros(len(self.found))
+        for t in range(len(self.found)):
+            own = self.residuals[self.labels == t] <= self.scales
+            own[:, t] = False
+            shares[t] = own.any(1).mean() if len(own) else 1.0
+        worst = int(np.argmax(shares))
+        return worst if shares[worst] > _MAJORITY else None
+
+
+def residuals_of(found: list[Found], data: FloatArray) -> FloatArray:
+    """(m, t) distances of all elements to models that may be of several families."""
+    if not found:
+        return np.empty((len(data), 0))
+    columns = [one.family.residuals(one.fit.params[None], data) for one in found]
+    return np.hstack(columns)
+
+
+def nearest_of(residuals: FloatArray, bands: FloatArray, width: float = 1.0) -> IntArray:
+    """(m,) nearest model, in bands, of each element; -1 where none is within this number of its own bands."""
+    if not residuals.shape[1]:
+        return np.full(len(residuals), -1, np.int64)
+    distance = residuals / bands
+    best = distance.argmin(1)
+    return np.where(distance[np.arange(len(distance)), best] <= width, best, -1).astype(np.int64)
+
+
+def _band(
+    distance: FloatArray, own: BoolArray, free: BoolArray, threshold: float, codimension: float, reach: float
+) -> float:
+    """The width, from one threshold to as many as the family reaches, up to which labels are most often right.
+
+    Of n elements within r about E are clutter, as dense as around the model: n - 2 E is right less wrong labels.
+    """
+    if reach <= 1:
+        return threshold
+    far = reach * threshold
+    around = np.count_nonzero(free & (distance > far) & (distance <= _FLANK * far)) + 0.5
+    density = around / ((_FLANK * reach) ** codimension - reach**codimension)
+    widths = np.linspace(1.0, reach, _STEPS)
+    counts = np.count_nonzero(distance[own, None] <= widths * threshold, axis=0)
+    return float(threshold * widths[int(np.argmax(counts - 2 * density * widths**codimension))])
+
+
+def _scale(own: FloatArray, band: float) -> float:
+    """Distance that holds nearly all elements of a model."""
+    return float(np.quantile(own, _SCALE)) if len(own) else band
+
+
+def polished(found: list[Found], data: FloatArray) -> list[Found]:
+    """The models, refitted to the elements that are nearest to each."""
+    if any(one.elements is not None for one in found):
+        return found
+    for _ in range(_POLISH):
+        labels = nearest_of(residuals_of(found, data), np.array([one.fit.threshold for one in found]))
+        found = [_refitted(one, one.family.view(data[labels == t])) for t, one in enumerate(found)]
+    return found
+
+
+def _refitted(one: Found, own: FloatArray) -> Found:
+    """One model after one step of weighted least squares on elements of its own."""
+    if not hasattr(one.family.model, "refit"):
+        return one
+    params = reweighted(one.family.model, own, one.fit.params, one.fit.core) if len(own) else one.fit.params
+    return replace(one, fit=replace(one.fit, params=params))
 
 
 class ModelSearch:
@@ -159,12 +300,13 @@ class ModelSearch:
         test = self._test(family, chosen, planned, self._chance, threshold)
         relaxed = max(settings.test.screen_epsilon, settings.epsilon)
         automatic = settings.n_samples == "auto" and family.law.name != "exhaustive"
-        batch = min(planned, max(_FEWEST, planned // 8)) if automatic else planned
+        batch = min(planned, max(_BATCH, planned // _BATCHES)) if automatic else planned
+        table = LocalTable.of(positions(family.model, view), family.law)
         parts = list[Screened]()
-        drawn = 0
-        while drawn < planned:
-            wanted = min(batch, planned - drawn)
-            hypotheses = propose(family, view, wanted, self.rng)
+        made = drawn = 0
+        while made < planned and drawn < _RAW * planned:
+            wanted = min(batch, planned - made)
+            hypotheses = propose(family, view, wanted, self.rng, table)
             if not len(hypotheses.params):
                 break
             if test.chance.rule == "empirical":
@@ -172,7 +314,8 @@ class ModelSearch:
             if family.law.name == "exhaustive":
                 test = self._test(family, chosen, len(hypotheses.params), self._chance, threshold)
             parts.append(screen(view, hypotheses, test, relaxed, settings.n_jobs))
-            drawn += len(hypotheses.params)
+            made += len(hypotheses.params)
+            drawn += hypotheses.n_drawn
             used_up = len(hypotheses.params) < _USED_UP * wanted or family.law.name == "exhaustive"
             if used_up or not automatic or sum(len(p.params) for p in parts) >= _ENOUGH:
                 break
@@ -236,13 +379,12 @@ class ModelSearch:
         counts = np.arange(1, len(data) - size + 1)
         tests = log_tests(len(data), size, family.most, len(FRACTIONS))
         own = len(data)
-        for level in threshold * FRACTIONS:
-            widths = np.full(len(pilot), level)
-            p = float(np.median(chance.probability(family.model, pilot, widths))) if len(pilot) else 1.0
+        shares = chance.probabilities(family.model, pilot, threshold * FRACTIONS)
+        for p in np.median(shares, axis=1) if len(pilot) else [1.0]:
             nfa = tests + log_binomial_tail(len(data) - size, counts, p)
             smallest = size + int(np.searchsorted(-nfa, -np.log10(self.settings.epsilon))) + 1
             own = min(own, max(smallest - round(p * len(data)), size))
-        sample_chance = min(1.0, (own / len(data)) ** size)
+        sample_chance = min(1.0, (own / len(data)) ** size * _local_gain(family, data))
         if sampling.min_candidates / sample_chance > family.most:
             return family.most
         needed = samples_needed(sample_chance, sampling.min_candidates, sampling.detection)
@@ -278,6 +420,18 @@ class ModelSearch:
         )
 
 
+def _local_gain(family: Family, data: FloatArray) -> float:
+    """How many times as often local samples are of one model alone, for a model that is as large as the data.
+
+    They are drawn within the share f of the data. A model of dimension d - c among points in d dimensions has a share
+    f^((d - c) / d) of its elements there, so each partner is f^(-c / d) times as likely one of them.
+    """
+    if hasattr(family.model, "positions"):
+        return 1.0  # images of surfaces fill their part of the plane
+    power = float(getattr(family.model, "codimension", 1)) / data.shape[1] * (family.model.sample_size - 1)
+    return float(share_in_reach(data, family.law) ** -power)
+
+
 def _with_density(test: NfaTest, data: FloatArray, hypotheses: Hypotheses) -> NfaTest:
     """The test with the density of the preference matrix as its chance."""
     pilot = test.model.residuals(hypotheses.params[:_PILOT], data)
@@ -300,3 +454,52 @@ def _together(parts: list[Screened], data: FloatArray, family: Family) -> Screen
     joined = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
     matrix = csc_array(hstack([one.matrix for one in parts], format="csc"))
     return Screened(matrix=matrix, n_tested=sum(one.n_tested for one in parts), **joined)
+
+
+def blocks(data: FloatArray, n_models: int) -> Iterator[FloatArray]:
+    """The data in pieces, such that residuals of all models to one piece have bounded size."""
+    step = max(1, _BLOCK // max(n_models, 1))
+    return (data[start : start + step] for start in range(0, len(data), step))
+
+
+def members_of(found: list[Found], data: FloatArray) -> csr_array:
+    """(m, t) members of each model: what is within its threshold, or (literal method) its bi-cluster."""
+    literal = [one.elements for one in found if one.elements is not None]
+    if literal:
+        return csr_array(np.stack(literal, axis=1))
+    if not found:
+        return csr_array((len(data), 0), dtype=bool)
+    thresholds = np.array([one.fit.threshold for one in found])
+    parts = [csr_array(residuals_of(found, piece) <= thresholds) for piece in blocks(data, len(found))]
+    return csr_array(vstack(parts, format="csr"), dtype=bool)
+
+
+def labels_of(found: list[Found], bands: FloatArray, data: FloatArray) -> IntArray:
+    """(m,) nearest model, in bands, of each element; -1 where none is near enough."""
+    parts = [nearest_of(residuals_of(found, piece), bands) for piece in blocks(data, len(found))]
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> Consensus:
+    """The hypotheses behind the models as a pool, and the models as its bi-clusters."""
+    most = max(1, _SUPPORT // len(data))
+    sizes = [min(len(one.support), most) for one in found]
+    if found:
+        votes = [_votes(one, size, data) for one, size in zip(found, sizes)]
+        pool = Pool.from_matrix(csr_array(np.hstack(votes)), names=_names(found, sizes))
+    else:
+        pool = Pool.from_groups([[]], len(data))
+    support = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]) if found else []
+    evidence = np.array([one.log_nfa for one in found], np.float64)
+    return assemble_groups(pool, membership, support, evidence, SETTINGS)
+
+
+def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:
+    """(m, h) which elements each of the hypotheses behind a model holds."""
+    near = one.family.residuals(one.support[:size], data) <= one.support_thresholds[:size]
+    return np.asarray(near, np.uint8)
+
+
+def _names(found: list[Found], sizes: list[int]) -> list[str]:
+    """Names of the hypotheses behind each model."""
+    return [f"model {t}: hypothesis {i}" for t, size in enumerate(sizes) for i in range(size)]

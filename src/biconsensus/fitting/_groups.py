@@ -1,19 +1,28 @@
-"""Which groups are models: the greedy exclusion, and the counts that it needs."""
+"""From groups of hypotheses to models: groups are merged, fitted by least squares, and taken one after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from biconsensus.fitting._hypotheses import Screened
-from biconsensus.fitting._refit import Fit, first_alike, merged, merged_by_votes, refine_groups
+from biconsensus.fitting._hypotheses import Screened, improved
 from biconsensus.fitting._settings import Family
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 from biconsensus.significance._models import NfaTest, log_tests, log_tightness
 
+_REFITS = 10
+"""Most refits on the way to a fixed point; nearly all arrive within five."""
+_SHARPENINGS = 3
+"""Refits with the narrower weights."""
+_STARTS = 2
+"""Hypotheses of a group from which a model with batched improvement starts."""
+SAME = 0.8
+"""Two groups are one if they share this part (Jaccard) of their elements."""
 _WITNESSES = 12
 """Sampled hypotheses that may testify for a group: the best ones; more change nothing measurable."""
 _OTHERS = 8
@@ -22,6 +31,134 @@ _SPREAD = -2.0
 """A model must be more than chance, at one per cent, without its densest spot."""
 _MARGIN = 1.0
 """Decades by which another set of models must be more meaningful to replace the one at hand."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted model."""
+
+    params: FloatArray
+    threshold: float
+    """Reach of its members."""
+    core: float
+    """Distance at which elements cease to pull."""
+
+
+def merged_by_votes(screened: Screened, groups: list[IntArray]) -> tuple[list[IntArray], list[BoolArray]]:
+    """Groups whose hypotheses vote for nearly the same elements become one: hypotheses, best first, and elements."""
+    kept, elements = list[IntArray](), list[BoolArray]()
+    ordered = [columns[np.argsort(screened.log_nfa[columns], kind="stable")] for columns in groups]
+    for columns in sorted(ordered, key=lambda one: screened.log_nfa[one[0]]):
+        votes = np.asarray((screened.matrix[:, columns] != 0).sum(1)).ravel()
+        inside = votes > len(columns) / 2
+        same = first_alike(inside, elements)
+        if same is None:
+            kept, elements = [*kept, columns], [*elements, inside]
+        else:
+            kept[same] = merged(screened, kept[same], columns)
+    return kept, elements
+
+
+def merged(screened: Screened, first: IntArray, second: IntArray) -> IntArray:
+    """Hypotheses of two groups, the most meaningful first."""
+    both = np.concatenate([first, second])
+    return both[np.argsort(screened.log_nfa[both], kind="stable")]
+
+
+def first_alike(inside: BoolArray, others: list[BoolArray]) -> int | None:
+    """The first of the others that holds nearly the same elements."""
+    if not others:
+        return None
+    table = np.array(others)
+    alike = (table & inside).sum(1) >= SAME * np.maximum((table | inside).sum(1), 1)
+    return int(np.argmax(alike)) if alike.any() else None
+
+
+def refine_groups(
+    data: FloatArray, test: NfaTest, screened: Screened, groups: list[IntArray], elements: list[BoolArray]
+) -> list[Fit]:
+    """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened."""
+    model, threshold = test.model, test.threshold
+    if not groups or not (hasattr(model, "refit") or hasattr(model, "improve")):
+        return [Fit(screened.improved[columns[0]], threshold, threshold) for columns in groups]
+    if hasattr(model, "improve"):
+        starts = [screened.improved[columns[: min(_STARTS, len(columns))]] for columns in groups]
+        owner = np.repeat(np.arange(len(groups)), [len(one) for one in starts])
+        ends = improved(data, np.concatenate(starts), threshold, model, _REFITS // 2)
+    else:
+        owner, ends = _settled(data, test, screened, groups, elements)
+    scores, levels = best_levels(data, test, ends)
+    best = [int(np.flatnonzero(owner == i)[np.argmin(scores[owner == i])]) for i in range(len(groups))]
+    return sharpen(data, model, ends[best], threshold, levels[best])
+
+
+def _settled(
+    data: FloatArray, test: NfaTest, screened: Screened, groups: list[IntArray], elements: list[BoolArray]
+) -> tuple[IntArray, FloatArray]:
+    """Ends of least squares from the elements of each group, and from what is near its best hypothesis."""
+    owner, ends = list[int](), list[FloatArray]()
+    for index, (columns, inside) in enumerate(zip(groups, elements)):
+        witness = screened.improved[columns[0]]
+        within = test.model.residuals(witness[None], data)[:, 0] <= test.threshold
+        found = [settle(data, test.model, start, test.threshold) for start in (inside, within)]
+        own = [end for end in found if end is not None] or [witness]
+        owner += [index] * len(own)
+        ends += own
+    return np.array(owner), np.array(ends)
+
+
+def settle(data: FloatArray, model: Model, inside: BoolArray, threshold: float) -> FloatArray | None:
+    """Refit on what is within the threshold until that does not change."""
+    end, weights = None, np.ones(len(data))
+    for _ in range(_REFITS):
+        if inside.sum() <= model.sample_size:
+            break
+        params = np.asarray(model.refit(data[inside], weights[inside]), np.float64)  # type: ignore[attr-defined]
+        if not np.isfinite(params).all():
+            break
+        residuals = model.residuals(params[None], data)[:, 0]
+        end, before, inside = params, inside, residuals <= threshold
+        weights = biweight(residuals, threshold)
+        if np.array_equal(inside, before):
+            break
+    return end
+
+
+def best_levels(data: FloatArray, test: NfaTest, params: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(k,) smallest log-10 NFA of fitted models over the thresholds, and where it is."""
+    residuals = test.model.residuals(params, data)
+    chance = test.chance.probabilities(test.model, params, test.thresholds)
+    held = np.array([test.held(residuals <= level, None) for level in test.thresholds])
+    scores = test.log_nfa(held.ravel(), chance.ravel(), test.chance.size).reshape(held.shape)
+    return scores.min(0), test.thresholds[scores.argmin(0)]
+
+
+def sharpen(data: FloatArray, model: Model, params: FloatArray, threshold: float, levels: FloatArray) -> list[Fit]:
+    """Refit with weights that end at twice the distance at which each model is most meaningful: outliers pull less."""
+    cores, params = np.minimum(threshold, 2 * levels), np.array(params)
+    if hasattr(model, "improve"):
+        for core in np.unique(cores):
+            params[cores == core] = improved(data, params[cores == core], float(core), model, _SHARPENINGS)
+    else:
+        for index, core in enumerate(cores):
+            for _ in range(_SHARPENINGS):
+                params[index] = reweighted(model, data, params[index], float(core))
+    return [Fit(one, threshold, float(core)) for one, core in zip(params, cores)]
+
+
+def reweighted(model: Model, data: FloatArray, params: FloatArray, core: float) -> FloatArray:
+    """One step of weighted least squares; the parameters as they were where too little is near."""
+    weights = biweight(model.residuals(params[None], data)[:, 0], core)
+    inside = weights > 0
+    if inside.sum() <= model.sample_size:
+        return params
+    fitted = np.asarray(model.refit(data[inside], weights[inside]), np.float64)  # type: ignore[attr-defined]
+    return fitted if np.isfinite(fitted).all() else params
+
+
+def biweight(residuals: FloatArray, threshold: float) -> FloatArray:
+    """Tukey's weights: chance spreads elements evenly over the band, so those at its edge should pull least."""
+    return np.asarray(np.clip(1 - (residuals / threshold) ** 2, 0.0, None) ** 2, np.float64)
 
 
 @dataclass(frozen=True)
@@ -144,15 +281,18 @@ class Unexplained:
         self._squares = [one.squares.sum(0) for one in models]
         self._beside = [one.beside.sum(0) for one in models]
 
-    def set_aside(self, inside: BoolArray, beside: BoolArray) -> None:
-        """Count no more what a model explains."""
+    def without(self, inside: BoolArray, beside: BoolArray) -> Unexplained:
+        """What is left when what a model explains counts no more."""
         gone, still = np.flatnonzero(inside & self.live), np.flatnonzero(beside & self.quiet)
-        for index, one in enumerate(self._models):
-            self._held[index] = self._held[index] - self._weights[gone] @ one.hits[gone]
-            self._squares[index] = self._squares[index] - one.squares[gone].sum(0)
-            self._beside[index] = self._beside[index] - one.beside[still].sum(0)
-        self.live[gone], self.quiet[still] = False, False
+        less = copy(self)
+        less.__dict__.pop("scores", None)
+        less.live, less.quiet = self.live & ~inside, self.quiet & ~beside
+        less._held = [held - self._weights[gone] @ one.hits[gone] for held, one in zip(self._held, self._models)]
+        less._squares = [all_ - one.squares[gone].sum(0) for all_, one in zip(self._squares, self._models)]
+        less._beside = [all_ - one.beside[still].sum(0) for all_, one in zip(self._beside, self._models)]
+        return less
 
+    @cached_property
     def scores(self) -> FloatArray:
         """(g,) log-10 NFA of each fitted model among what is left, at its best threshold, with its tightness."""
         parts = [self._score(index) for index in range(len(self._models))]
@@ -206,6 +346,9 @@ class Exclusion:
         self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
         self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
         self._witnesses = dict[int, tuple[BoolArray, BoolArray, FloatArray, IntArray]]()
+        # what is left depends on which models were taken, not on their order, and searches share their beginnings
+        self._left = dict[frozenset[int], Unexplained]()
+        self._judged = dict[tuple[frozenset[int], int], float | None]()
 
     def run(self, epsilon: float, log_penalty: float) -> list[Found]:
         """Models in the order in which they are taken; the penalty makes every test of this round stricter."""
@@ -226,7 +369,7 @@ class Exclusion:
         """The same search from some of the groups that were not taken, each as the first: the best answer of all."""
         if not best:
             return best
-        scores = self._left().scores()
+        scores = self._after(frozenset()).scores
         others = [int(index) for index in np.argsort(scores, kind="stable") if index not in best][:_OTHERS]
         for first in others:
             if not scores[first] < limit:
@@ -236,35 +379,43 @@ class Exclusion:
                 best = other
         return best
 
-    def _left(self) -> Unexplained:
-        """Everything, before any model is taken."""
-        test = self.candidates[0].test
-        weights = np.ones(len(self.data)) if test.weights is None else test.weights
-        return Unexplained(self._hits, weights, len(test.chance.points))
+    def _after(self, taken: frozenset[int], before: frozenset[int] | None = None, new: int = -1) -> Unexplained:
+        """What some models leave: everything where none was taken, else what is left by those before the new one."""
+        if taken not in self._left:
+            if before is None:
+                test = self.candidates[0].test
+                weights = np.ones(len(self.data)) if test.weights is None else test.weights
+                self._left[taken] = Unexplained(self._hits, weights, len(test.chance.points))
+            else:
+                self._left[taken] = self._left[before].without(*self._explained(new))
+        return self._left[taken]
 
     def _greedy(
         self, limit: float, log_penalty: float, banned: frozenset[int], first: int | None = None
     ) -> dict[int, Found]:
         """Groups that are taken, in order, where some may not be, or one must come first."""
-        left, found = self._left(), dict[int, Found]()
+        taken, found = frozenset[int](), dict[int, Found]()
+        left = self._after(taken)
         waiting = np.ones(len(self._place), bool)
         waiting[list(banned)] = False
         refused = np.zeros(len(self._place), bool)
-        scores = left.scores()
         while (waiting & ~refused).any():
-            open_ = np.where(waiting & ~refused, scores, np.inf)
+            open_ = np.where(waiting & ~refused, left.scores, np.inf)
             index, first = (int(np.argmin(open_)) if first is None else first), None
             if not open_[index] < limit:
                 break
-            log_nfa = self._accepted(index, left, limit)
+            if (taken, index) not in self._judged:
+                self._judged[taken, index] = self._accepted(index, left, limit)
+            log_nfa = self._judged[taken, index]
             if log_nfa is None:  # it may pass when others have been set aside
                 refused[index] = True
                 continue
             waiting[index] = False
-            found[index] = self._found(index, log_nfa + log_penalty, float(scores[index]) + log_penalty, log_penalty)
-            left.set_aside(*self._explained(index))
+            score = float(left.scores[index]) + log_penalty
+            found[index] = self._found(index, log_nfa + log_penalty, score, log_penalty)
+            before, taken = taken, taken | {index}
+            left = self._after(taken, before, index)
             refused[:] = False
-            scores = left.scores()
         return found
 
     def _found(self, index: int, log_nfa: float, fitted: float, log_penalty: float) -> Found:
@@ -337,14 +488,12 @@ class Exclusion:
         inside, _ = self._explained(index)
         family, number = self._place[index]
         one = self.candidates[family]
-        fit, test = one.fits[number], one.test
-        dense = densest_spot(one.family.view(self.data), inside & left.live, spot * fit.threshold)
+        test, levels = one.test, slice(number, None, len(one.fits))
+        dense = densest_spot(one.family.view(self.data), inside & left.live, spot * test.threshold)
         among = left.live & ~dense
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
-        near = test.model.residuals(fit.params[None], one.family.view(self.data))
-        held = (weights * among) @ (near <= test.thresholds) - test.left_out * weights.mean()
-        repeated = np.repeat(fit.params[None], len(test.thresholds), axis=0)
-        chance = test.chance.probability(test.model, repeated, test.thresholds)
+        held = (weights * among) @ self._hits[family].hits[:, levels] - test.left_out * weights.mean()
+        chance = self._hits[family].chance[levels]
         return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
 
 
