@@ -133,8 +133,8 @@ def page(values: Values) -> str:
         "# Size",
         "",
         "Two kinds of label tables with 20 groupings each. Easy: 12 groups in every grouping, 2% of the cells "
-        "at random. Realistic: points of 25 overlapping normal clusters, grouped by 20 k-means with 10 to 60 centres. Tables are "
-        "int16 in memory; at 10^8 they are mapped files of int8.",
+        "at random. Realistic: points of 25 overlapping normal clusters, grouped by 20 k-means with 10 to 60 centres. "
+        "Tables are int16 in memory; at 10^8 they are mapped files of int8.",
         "",
         *_tables(values),
         *_aims(values),
