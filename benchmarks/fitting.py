@@ -209,8 +209,8 @@ def sets(kept: Values) -> list[str]:
     """Table of sets A to D."""
     lines = [
         "## Sets A to D\n",
-        "Threshold 0.03. Right: the true number of models, recall at least 99.5%. True models: the error of labels by the "
-        "true models, within the threshold; ours end where clutter is as likely as a model.\n",
+        "Threshold 0.03. Right: the true number of models, recall at least 99.5%. True models: the error of labels by "
+        "the true models, within the threshold; ours end where clutter is as likely as a model.\n",
         "| set | right | recall % | misclassified % (worst) | true models % | seconds |",
         "|---|---|---|---|---|---|",
     ]
