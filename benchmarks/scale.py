@@ -194,9 +194,10 @@ def _aims(values: Values) -> list[str]:
             rows.append((f"realistic, {size}: processor time over Polars", f"at most {wanted}", f"{ratio:.1f}"))
     if (ratio := said.get("realistic 10^6 peers")) is not None:
         here = values["realistic 10^6"]
-        lead = here["biconsensus"]["ari"] - max(here[name]["ari"] for name in PEERS if name in here)
         rows.append(("realistic, 10^6: times as fast as the fastest peer", "at least 5", f"{ratio:.1f}"))
-        rows.append(("realistic, 10^6: ARI less that of the best peer", "at least 0", f"{lead:+.3f}"))
+        for name in PEERS:
+            lead = here["biconsensus"]["ari"] - here[name]["ari"]
+            rows.append((f"realistic, 10^6: ARI less that of {NAMES[name]}", "at least 0", f"{lead:+.3f}"))
     if (here := values.get("realistic 10^8")) is not None and "realistic 10^7" in values:
         polars = 10 * values["realistic 10^7"]["polars"]["cpu"]
         ratio = here["biconsensus"]["cpu"] / polars
@@ -328,7 +329,7 @@ def draw(values: Values, folder: Path) -> None:
             axis.grid(alpha=0.3)
     for axis in axes[1]:
         axis.set(xlabel="elements")
-    axes[0][0].legend(fontsize=8)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=5, fontsize=8)
     figure.savefig(folder / "scale.png", dpi=110)
     figure, stage_axes = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, constrained_layout=True)
     for axis, kind in zip(stage_axes, TABLES, strict=True):
