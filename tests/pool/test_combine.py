@@ -138,3 +138,18 @@ def test_a_pool_that_saw_everything_adds_one_view():
     assert (whole + partly).view_of.tolist() == [0, 0, 0, 0, 1, 1, 2]
     assert (partly + whole).view_of.tolist() == [0, 0, 1, 2, 2, 2, 2]
     assert (whole + whole).unseen is None
+
+
+def test_many_pools_at_once_are_the_sum_of_them_one_by_one():
+    from biconsensus.pool._combine import add
+
+    tables = [*SEEN, *PARTLY, [0, 1, 2, 0]]
+    pools = [bc.Pool.from_labels([labels], names=[f"source {k}"]) for k, labels in enumerate(tables)]
+    at_once, one_by_one = add(*pools), pools[0]
+    for pool in pools[1:]:
+        one_by_one = one_by_one + pool
+    assert np.array_equal(at_once.rows.toarray(), one_by_one.rows.toarray())
+    assert np.array_equal(at_once.inverse, one_by_one.inverse)
+    assert (at_once.names, at_once.sources) == (one_by_one.names, one_by_one.sources)
+    hidden = [pool.unseen.toarray()[:, pool.view_of] for pool in (at_once, one_by_one)]
+    assert np.array_equal(*hidden)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from scipy.sparse import csr_array, hstack
 
 from biconsensus.errors import InputError
 from biconsensus.pool._build import Provenance
+from biconsensus.pool._combine import add
 from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import FloatArray, IntArray
@@ -45,7 +44,7 @@ def pool_of(results: Sequence[SourceResult], weights: Any, ids: Any) -> Pool:
     if not parts:  # as for a table of -1: no group, with a warning
         size = next(len(result.labels) for result in results if result.labels is not None)
         return Pool.from_labels([np.full(size, -1)], ids=ids)
-    pool = without_trivial(reduce(add, parts))
+    pool = without_trivial(add(*parts))
     return pool if isinstance(weights, np.ndarray) or weights is None else weighed(pool, weights)
 
 

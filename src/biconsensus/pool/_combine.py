@@ -113,27 +113,32 @@ def regrouped(pool: Pool) -> Pool:
     return replace(pool, rows=csr_array(pool.rows[kept]), inverse=inverse, unseen=unseen)
 
 
-def add(left: Pool, right: Pool) -> Pool:
-    """Candidates of both pools over the same elements."""
-    if left.shape[0] != right.shape[0]:
-        raise InputError(f"pools must have the same elements; they have {left.shape[0]} and {right.shape[0]}.")
-    if left.ids is not None and right.ids is not None and not np.array_equal(left.ids, right.ids):
-        raise InputError("pools must have the same elements in the same order; their ids differ.")
-    first, inverse = refine_groups(left.inverse, right.inverse)
-    parts = [(left, left.inverse[first]), (right, right.inverse[first])]
+def add(*pools: Pool) -> Pool:
+    """Candidates of all pools over the same elements; the rows of many pools are told apart in one pass."""
+    first_pool, *others = pools
+    known = next((pool.ids for pool in pools if pool.ids is not None), None)
+    for pool in others:
+        if first_pool.shape[0] != pool.shape[0]:
+            raise InputError(f"pools must have the same elements; they have {first_pool.shape[0]} and {pool.shape[0]}.")
+        if known is not None and pool.ids is not None and not np.array_equal(known, pool.ids):
+            raise InputError("pools must have the same elements in the same order; their ids differ.")
+    places = [pool.inverse for pool in pools]
+    first, inverse = refine_groups(*places) if len(pools) == 2 else group_columns(places)
+    parts = [(pool, pool.inverse[first]) for pool in pools]
     unseen, view_of = _side_by_side(parts)
+    shifts = np.cumsum([0, *(len(pool.sources) for pool in pools)])
     return replace(
-        left,
+        first_pool,
         rows=_rows_beside(parts),
         inverse=inverse,
-        source_of=np.concatenate([left.source_of, right.source_of + len(left.sources)]),
-        sources=left.sources + right.sources,
-        weights=np.concatenate([left.weights, right.weights]),
-        names=left.names + right.names,
+        source_of=np.concatenate([pool.source_of + shift for pool, shift in zip(pools, shifts)]),
+        sources=tuple(source for pool in pools for source in pool.sources),
+        weights=np.concatenate([pool.weights for pool in pools]),
+        names=tuple(name for pool in pools for name in pool.names),
         unseen=unseen,
         view_of=view_of,
-        ids=left.ids if left.ids is not None else right.ids,
-        left_out=left.left_out + right.left_out,
+        ids=known,
+        left_out=tuple(left for pool in pools for left in pool.left_out),
     )
 
 
