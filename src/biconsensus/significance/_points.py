@@ -58,6 +58,10 @@ other groups take a fixed share of what lies between two parts of one cloud (ben
 NULL_ON_DIRECTION = 1.0, 0.9
 """Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
 script)."""
+TOLL_ON_DIRECTION = 6.0
+"""Evidence that any grouping must have beyond its borders, divided by the number of columns: in few columns sources
+agree on how to cut one cloud. Its best backed grouping has at most 1.8 in 4 columns, 0.8 in 6, 0.4 in 10, none from 12
+on (benchmarks/tuning/points.py, choices; 150 points and more)."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_ON_DIRECTION = 3
@@ -311,8 +315,7 @@ class _ProjectedValleys:
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
         self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
-        # the best of seventy groupings of one cloud can reach the level, twice the level hardly ever
-        self.toll = self.level
+        self.toll = TOLL_ON_DIRECTION / points.shape[1]
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
