@@ -33,8 +33,9 @@ SMALLEST = 10
 FEW_POINTS = 80
 """Points below which fewer neighbours are looked at: with eight groups of ten neighbours each, no group is smaller."""
 CAP = 6.0
-"""What one border can gain, in standard errors: deeper does not make it more real. What counts is the depth beyond the
-level, so that a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
+"""Standard errors of one border that count: a deeper valley is not a more real one. Of the depth of a valley in the
+density, where all borders have one level; on a direction, where levels differ, of the depth beyond the level, so that
+a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
 """Intrinsic dimensions, and the depth in standard errors that valleys inside one cloud hardly reach there.
 
@@ -291,13 +292,12 @@ class _DensityValleys:
             sizes[high] += sizes[low]
         # groups that do not touch at all are as far apart as can be
         apart = sorted((g for g in range(n_groups) if forest.root(g) == g), key=lambda g: -sizes[g])
-        far = self.level + CAP
-        borders += [(self._gain(far, sizes[g]), far + offset, apart[0], g) for g in apart[1:]]
+        borders += [(self._gain(CAP, sizes[g]), CAP + offset, apart[0], g) for g in apart[1:]]
         return _View.of(borders)
 
     def _gain(self, depth: float, size: int) -> float:
         """What a border adds."""
-        gain = min(max(depth - self.level, -CAP), CAP)
+        gain = min(max(depth, -CAP), CAP) - self.level
         return min(gain, 0.0) if size < self._smallest else gain
 
 
