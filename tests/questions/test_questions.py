@@ -13,7 +13,8 @@ import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.errors import InputError
 from biconsensus.questions._answers import components
-from biconsensus.questions._questions import Beliefs, tree_of
+from biconsensus.questions._beliefs import Beliefs
+from biconsensus.questions._questions import tree_of
 from biconsensus.result._consensus import Answered
 
 HALVES, QUARTERS = np.repeat([0, 1], 40), np.repeat([0, 1, 2, 3], 20)
@@ -126,7 +127,7 @@ def test_answers_survive_a_file(consensus: bc.Consensus, tmp_path: Path) -> None
 
 def test_without_answers_the_tree_is_cut_as_the_consensus_is(consensus: bc.Consensus) -> None:
     tree = tree_of(consensus)
-    groups = Beliefs(tree, ()).cut()
+    groups = Beliefs(tree, ()).partition.labels(tree.rows.size)
     assert metrics.ari(tree.groups[tree.rows], groups) == 1.0
     whole = tree.members(tree.rows.size + len(tree.children) - 1)
     np.testing.assert_array_equal(np.sort(whole), np.arange(tree.rows.size))

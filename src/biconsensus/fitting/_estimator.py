@@ -200,8 +200,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
         self.labels_ = labels_of(self._found, self.bands_, data)
-        self.pool_, self.support_, consensus = consensus_of(self._found, data, self.membership_)
-        self.consensus_ = made_by(consensus, self, "fit(X)")
+        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_), self, "fit(X)")
+        self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
             warnings.warn(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "

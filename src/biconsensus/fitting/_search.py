@@ -15,6 +15,7 @@ from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, pos
 from biconsensus.fitting._threshold import N_SCALES, scale_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.result._assemble import assemble_groups
 from biconsensus.result._consensus import Consensus
 from biconsensus.significance._models import Background, NfaTest, log_binomial_tail, log_tests
 from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_reach
@@ -31,7 +32,7 @@ _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
-_BATCH, _BATCHES = 500, 16
+_BATCH, _BATCHES = 1000, 16
 """Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
 """Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
@@ -48,12 +49,9 @@ _BLOCK = 1 << 21
 _SUPPORT = 1 << 23
 """Entries of the preference matrix of the hypotheses behind the models, at most."""
 SETTINGS = {
-    "overlap": True,
-    "quorum": 0.5,
     "method": "greedy",
     "min_elements": 2,
     "min_candidates": 4,
-    "unassigned": "leave",
     "chosen_by": "models",
     "evidence": "models",
 }
@@ -482,28 +480,18 @@ def labels_of(found: list[Found], bands: FloatArray, data: FloatArray) -> IntArr
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> tuple[Pool, list[IntArray], Consensus]:
+def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> Consensus:
     """The hypotheses behind the models as a pool, and the models as its bi-clusters."""
     most = max(1, _SUPPORT // len(data))
     sizes = [min(len(one.support), most) for one in found]
-    if not found:
-        pool, support = Pool.from_groups([[]], len(data)), list[IntArray]()
-    else:
+    if found:
         votes = [_votes(one, size, data) for one, size in zip(found, sizes)]
         pool = Pool.from_matrix(csr_array(np.hstack(votes)), names=_names(found, sizes))
-        support = list(np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]))
-    gains = np.array([_gain(pool, membership[:, [t]], columns) for t, columns in enumerate(support)], np.float64)
-    consensus = Consensus(
-        pool=pool,
-        row_of=np.arange(len(data)),
-        members=membership,
-        candidates=tuple(support),
-        gains=gains,
-        objective=float(pool.sizes.sum() - 2 * gains.sum()),
-        settings=SETTINGS,
-        evidence=np.array([one.log_nfa for one in found], np.float64),
-    )
-    return pool, support, consensus
+    else:
+        pool = Pool.from_groups([[]], len(data))
+    support = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]) if found else []
+    evidence = np.array([one.log_nfa for one in found], np.float64)
+    return assemble_groups(pool, membership, support, evidence, SETTINGS)
 
 
 def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:
@@ -515,9 +503,3 @@ def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:
 def _names(found: list[Found], sizes: list[int]) -> list[str]:
     """Names of the hypotheses behind each model."""
     return [f"model {t}: hypothesis {i}" for t, size in enumerate(sizes) for i in range(size)]
-
-
-def _gain(pool: Pool, members: csr_array, columns: IntArray) -> float:
-    """Votes for, less half of all votes, of a model's hypotheses on its elements."""
-    inside = np.bincount(pool.inverse, np.asarray(members.todense()).ravel(), minlength=pool.rows.shape[0])
-    return float((inside @ pool.rows[:, columns]).sum() - inside.sum() * len(columns) / 2)

@@ -41,7 +41,8 @@ class Convergence:
     agreement: FloatArray
     """(p,) mean adjusted Rand index between the answers of disjoint parts of that size and the answer of all."""
     expected: float
-    """Agreement to expect between this answer and one with four times the runs; NaN where it cannot be told."""
+    """Agreement to expect, at least, between this answer and one with four times the runs; NaN where it cannot be
+    told."""
 
     def __bool__(self) -> bool:
         """Whether the answer would stay as it is."""
@@ -76,8 +77,8 @@ def convergence(consensus: Consensus) -> Convergence:
     The sources are put into an order by their content, so that the order in which they came does not matter, and dealt
     out to parts like cards. Where the number of groups was decided by data beyond the pool, parts and whole are
     compared at that number. An answer of all sources relates to one with four times as many as the answers of quarters
-    relate to it. What those lack (or what halves lack, if that is more) is taken to shrink once more by as much as from
-    eighths to quarters, though the sources double twice.
+    relate to it, only that it rests on more: so what the quarters lack, or the halves if that is more, is the most that
+    it is expected to lack. That it will be less is not counted on: a curve of three points does not tell how much.
     """
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; convergence is measured for disjoint groups.")
@@ -96,12 +97,8 @@ def convergence(consensus: Consensus) -> Convergence:
 
 
 def _expected(agreement: list[float]) -> float:
-    """Agreement with an answer of four times the sources, from those of halves, quarters and eighths."""
-    lacking = [1.0 - score for score in agreement[::-1]]
-    if len(lacking) < 2:
-        return float("nan")
-    shrinks = 1.0 if len(lacking) < 3 or lacking[2] <= 0 else min(lacking[1] / lacking[2], 1.0)
-    return 1.0 - max(lacking[:2]) * shrinks
+    """Agreement with an answer of four times the sources, from those of eighths, quarters and halves."""
+    return min(agreement[-2:]) if len(agreement) > 1 else float("nan")
 
 
 def _search(consensus: Consensus) -> Search:

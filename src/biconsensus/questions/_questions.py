@@ -1,44 +1,30 @@
 """`next_question` and `answer`: which pair to ask a person about, and the consensus that follows from the answers.
 
-A joint of the tree of a consensus (see `_tree`) joins two branches. Whether they belong together is believed with a
-probability: more of the sources put them together, or the consensus itself has them in one group. A level of agreement
-from which branches belong together is learned from the answers, so that every answer says something about all joints;
-an answer about two elements counts most for the joint at which they meet. The next question is about the joint at which
-the most elements would change, times the probability that they do.
+What is believed of the groups is in `_beliefs`: pieces of the groups, and sets of pieces. A question is whether two
+sets are one, whether a piece is rightly in its set, or whether a piece is one or two. The next one is that by which the
+most elements would change, times the probability that they do; it is put as a pair of typical elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import betainc, expit, log_expit
 
 from biconsensus._checks import check_indices
 from biconsensus.errors import InputError
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import IntArray
 from biconsensus.questions._answers import checked, respecting
+from biconsensus.questions._beliefs import Beliefs
 from biconsensus.questions._tree import RowTree, first_of_rows, shared_share
 from biconsensus.result._consensus import Answered, Consensus
 from biconsensus.result._regrouped import regrouped
 
-LEVELS = np.linspace(0.0, 1.0, 101)
-"""Levels of agreement from which branches may belong together: percents."""
-SPREAD = 0.4
-"""Scale of the logistic curve around the level. Of the joints of 45 pools with known groups, the share that belong
-together rises that slowly with the agreement of the sources (benchmarks/tuning/questions.py)."""
-TRUST = 1.0
-"""Log odds for joints as the consensus has them, from the same table: joints of equal agreement belong together with
-log odds about two higher where the consensus joins them."""
-STRENGTH = 3.0
-"""Answers that the belief before any answer is worth, because an answer can be about two untypical elements; 2 to 4
-are a plateau (benchmarks/tuning/questions.py)."""
 MOST_ASKED = 5
-"""Questions about one joint: so many that agree settle it."""
+"""Pairs of typical elements that are asked about the same two sides."""
 WORTH_ASKING = 0.05
 """Elements that must be expected to change, or there is nothing left to ask."""
 
@@ -72,84 +58,6 @@ class Question:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What is believed of every joint of a tree, given answers."""
-
-    tree: RowTree
-    answers: tuple[Answered, ...]
-
-    @cached_property
-    def joints(self) -> IntArray:
-        """(a,) the joint that each answer is about, -1 where its elements are one row of the tree or in no group."""
-        elements = np.array([(i, j) for i, j, _ in self.answers], np.int64).reshape(-1, 2)
-        rows = self.tree.pool.inverse[elements].astype(np.int64)
-        found = np.full(len(rows), -1)
-        inside = np.flatnonzero((self.tree.groups[rows] >= 0).all(axis=1))
-        leaves = self.tree.leaves_of(rows[inside].ravel()).reshape(-1, 2)
-        for k, (one, other) in zip(inside, leaves):
-            if one >= 0 and other >= 0 and one != other:
-                found[k] = self.tree.joint_of(int(one), int(other))
-        return found
-
-    @cached_property
-    def votes(self) -> tuple[FloatArray, FloatArray]:
-        """(j,) answers "together" and "apart" about each joint."""
-        said, size = np.array([together for *_, together in self.answers], bool), len(self.tree.children)
-        about = self.joints >= 0
-        counted = [np.bincount(self.joints[about & (said == side)], minlength=size) for side in (True, False)]
-        return counted[0].astype(float), counted[1].astype(float)
-
-    @cached_property
-    def odds(self) -> tuple[FloatArray, FloatArray]:
-        """(j,) parameters of the beta distribution of the share of pairs across each joint that belong together."""
-        tree, (yes, no) = self.tree, self.votes
-        above = (tree.together[:, None] - LEVELS) / SPREAD
-        smaller = tree.sizes[tree.children].min(axis=1)
-        weight = STRENGTH * smaller / max(float(smaller.sum()), 1e-300)
-        # the consensus speaks for a level as if it were a few answers
-        told, denied = log_expit(above), log_expit(-above)
-        before = weight @ np.where(tree.inside[:, None], told, denied)
-        start = self._belief(above, before)
-        belief = start if not self.answers else self._belief(above, before + yes @ told + no @ denied)
-        # without answers the cut of the tree is the consensus itself
-        anchor = np.where(tree.inside, np.maximum(start, 0.51), np.minimum(start, 0.49))
-        share = np.clip(belief + anchor - start, 0.0, 1.0)
-        return STRENGTH * share + yes, STRENGTH * (1.0 - share) + no
-
-    def _belief(self, above: FloatArray, log_level: FloatArray) -> FloatArray:
-        """(j,) probability that the branches of each joint belong together, over all levels."""
-        level = np.exp(log_level - log_level.max())
-        trust = np.where(self.tree.inside, TRUST, -TRUST)
-        return np.asarray(expit(above + trust[:, None]) @ (level / level.sum()))
-
-    @cached_property
-    def change(self) -> FloatArray:
-        """(j,) elements that the truth about each joint is expected to change."""
-        yes, no = self.odds
-        apart = betainc(np.maximum(yes, 1e-6), np.maximum(no, 1e-6), 0.5)
-        smaller = self.tree.sizes[self.tree.children].min(axis=1)
-        return np.asarray(np.where(yes > no, apart, 1.0 - apart) * smaller)
-
-    def cut(self) -> IntArray:
-        """(k,) groups of the rows of the tree: the cut with the most pairs as they are believed to be."""
-        tree, (yes, no) = self.tree, self.odds
-        k = tree.rows.size
-        worth = (yes - no) / (yes + no) * tree.sizes[tree.children].prod(axis=1)
-        whole, best = np.zeros(k + worth.size), np.zeros(k + worth.size)
-        for joint, (a, b) in enumerate(tree.children, start=k):
-            whole[joint] = whole[a] + whole[b] + worth[joint - k]
-            best[joint] = max(whole[joint], best[a] + best[b])
-        found, number = np.full(best.size, -1), 0
-        for branch in range(best.size - 1, -1, -1):
-            above = tree.parent[branch]
-            if above >= 0 and found[above] >= 0:
-                found[branch] = found[above]
-            elif whole[branch] >= best[branch]:
-                found[branch], number = number, number + 1
-        return found[:k]
-
-
 def next_question(consensus: Consensus, skip: Iterable[Sequence[int]] = ()) -> Question | None:
     """The pair of elements whose answer would settle most; None where nothing is left that is worth asking.
 
@@ -160,40 +68,83 @@ def next_question(consensus: Consensus, skip: Iterable[Sequence[int]] = ()) -> Q
     skip : iterable of pairs of int
         Pairs that a person could not answer.
     """
-    base = _base(consensus)
-    beliefs = Beliefs(tree_of(base), consensus.answers)
-    tree = beliefs.tree
-    skipped = [Answered(int(i), int(j), True) for i, j in skip]
-    yes, no = beliefs.votes
-    asked = yes + no + sum(Beliefs(tree, tuple(skipped)).votes)
-    known = {frozenset((i, j)) for i, j, _ in (*consensus.answers, *skipped)}
+    tree = tree_of(_base(consensus))
+    known = {frozenset((i, j)) for i, j, _ in consensus.answers} | {frozenset((int(i), int(j))) for i, j in skip}
     first = first_of_rows(tree.pool)
-    change = np.where(asked < MOST_ASKED, beliefs.change, 0.0)
-    for joint in np.argsort(-change, kind="stable"):
-        if change[joint] < WORTH_ASKING:
-            break
-        for attempt in range(int(asked[joint]), MOST_ASKED):
-            one, other = (int(first[tree.rows[_example(tree, b, attempt)]]) for b in tree.children[joint])
+    for doubt in _doubts(Beliefs(tree, consensus.answers)):
+        if doubt.change < WORTH_ASKING:
+            return None
+        ones, others = (first[tree.rows[tree.typical(side)[:MOST_ASKED]]] for side in doubt.sides)
+        for attempt in range(MOST_ASKED):
+            # the most typical two, then the next one of either side in turn
+            one = int(ones[min((attempt + 1) // 2, ones.size - 1)])
+            other = int(others[min(attempt // 2, others.size - 1)])
             if frozenset((one, other)) not in known:
-                return _question(consensus, beliefs, int(joint), (one, other))
+                return _question(consensus, doubt, (one, other))
     return None
 
 
-def _example(tree: RowTree, branch: int, attempt: int) -> int:
-    """A row of a branch: its most central one at first, then that of its larger half, of the other half, and so on."""
-    halves = [branch]
-    for place in range(attempt):
-        split = halves[min(place // 2, len(halves) - 1)]
-        if split >= tree.rows.size:
-            halves += sorted(tree.children[split - tree.rows.size].tolist(), key=lambda b: -float(tree.sizes[b]))
-    return tree.central(halves[min(attempt, len(halves) - 1)])
+@dataclass(frozen=True)
+class _Doubt:
+    """Two sides that may belong together or not."""
+
+    change: float
+    """Elements that are expected to change."""
+    probability: float
+    """How probable it is that they belong together."""
+    sizes: tuple[float, float]
+    """Elements of either side."""
+    sides: tuple[IntArray, IntArray]
+    """Rows of the tree that stand for either side."""
 
 
-def _question(consensus: Consensus, beliefs: Beliefs, joint: int, pair: tuple[int, int]) -> Question:
-    """What is known about two elements and the branches that they stand for."""
-    tree, pool, (i, j) = beliefs.tree, consensus.pool, pair
-    yes, no = beliefs.odds
-    a, b = tree.children[joint]
+def _doubts(beliefs: Beliefs) -> Iterator[_Doubt]:
+    """Everything that could be asked, what would change most first."""
+    tree, found = beliefs.tree, beliefs.partition
+    k = tree.rows.size
+    of_rows = found.piece[:k]
+    inside = np.flatnonzero(tree.inside & (found.piece[k:] >= 0))
+    smaller = tree.sizes[tree.children[inside]].min(axis=1)
+    sets = (found.together == np.arange(int(found.together.max()) + 1)[:, None]).astype(float)
+    of_sets = sets @ found.sizes
+    one, other = np.triu_indices(len(sets), 1)
+    apart = found.probability(sets, sets)[one, other]
+    # pieces of sets of several, against the others of their set
+    parts = np.flatnonzero(sets.sum(axis=1)[found.together] > 1)
+    alone = np.eye(found.sizes.size)[parts]
+    others = sets[found.together[parts]] - alone
+    held = np.array([float(found.probability(a[None], b[None])[0, 0]) for a, b in zip(alone, others)])
+    left = of_sets[found.together[parts]] - found.sizes[parts]
+    change = np.concatenate(
+        [
+            (1.0 - found.kept[inside]) * smaller,
+            apart * np.minimum(of_sets[one], of_sets[other]),
+            (1.0 - held) * np.minimum(found.sizes[parts], left),
+        ]
+    )
+    for place in np.argsort(-change, kind="stable"):
+        if place < inside.size:
+            a, b = tree.children[inside[place]]
+            sides = tree.members(int(a)), tree.members(int(b))
+            sizes = float(tree.sizes[a]), float(tree.sizes[b])
+            probability = float(found.kept[inside[place]])
+        else:
+            if place < inside.size + one.size:
+                pair = place - inside.size
+                two, probability = (sets[one[pair]], sets[other[pair]]), float(apart[pair])
+            else:
+                part = place - inside.size - one.size
+                two, probability = (alone[part], others[part]), float(held[part])
+            sizes = float(two[0] @ found.sizes), float(two[1] @ found.sizes)
+            # the largest piece of a set stands for it
+            largest = [int((found.sizes * side).argmax()) for side in two]
+            sides = np.flatnonzero(of_rows == largest[0]), np.flatnonzero(of_rows == largest[1])
+        yield _Doubt(float(change[place]), probability, sizes, sides)
+
+
+def _question(consensus: Consensus, doubt: _Doubt, pair: tuple[int, int]) -> Question:
+    """What is known about two elements and the sides that they stand for."""
+    pool, (i, j) = consensus.pool, pair
     ids = (i, j) if pool.ids is None else (pool.ids[i], pool.ids[j])
     rows = pool.inverse[[i, j]].astype(np.int64)
     return Question(
@@ -202,9 +153,9 @@ def _question(consensus: Consensus, beliefs: Beliefs, joint: int, pair: tuple[in
         groups=(int(consensus.labels[i]), int(consensus.labels[j])),
         backing=(float(consensus.backing[i]), float(consensus.backing[j])),
         together=float(shared_share(pool, rows[:1], rows[1:])[0, 0]),
-        sizes=(round(float(tree.sizes[a])), round(float(tree.sizes[b]))),
-        probability=float(yes[joint] / (yes[joint] + no[joint])),
-        expected_change=float(beliefs.change[joint]),
+        sizes=(round(doubt.sizes[0]), round(doubt.sizes[1])),
+        probability=doubt.probability,
+        expected_change=doubt.change,
     )
 
 
@@ -233,7 +184,7 @@ def with_answers(base: Consensus, answers: Iterable[Answered]) -> Consensus:
     if not known:
         return base
     tree = tree_of(base)
-    of_leaves = Beliefs(tree, known).cut()
+    of_leaves = Beliefs(tree, known).partition.labels(tree.rows.size)
     labels = _labels_of(base, tree, of_leaves)
     members = csr_array(
         (tree.counts, (np.arange(of_leaves.size), of_leaves)), shape=(of_leaves.size, int(of_leaves.max()) + 1)

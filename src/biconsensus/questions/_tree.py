@@ -45,6 +45,8 @@ class RowTree:
     """(j,) mean share of the sources that put a pair across the joint together."""
     inside: BoolArray
     """(j,) whether the joint is inside a group of the consensus; the others join groups."""
+    share: FloatArray
+    """(k, k) share of the sources that put each pair of the rows together."""
 
     @classmethod
     def of(cls, consensus: Consensus) -> RowTree:
@@ -70,7 +72,7 @@ class RowTree:
         _join(weight.T @ share @ weight, tops, rows.size, children, together)
         joints = np.array(children, np.int64).reshape(-1, 2)
         inside = np.arange(len(children)) < n_inside
-        return cls(pool, rows, counts, groups, joints, np.array(together), inside)
+        return cls(pool, rows, counts, groups, joints, np.array(together), inside, share)
 
     @cached_property
     def parent(self) -> IntArray:
@@ -113,11 +115,10 @@ class RowTree:
         order, spans = self._order
         return order[spans[branch, 0] : spans[branch, 1]]
 
-    def central(self, branch: int) -> int:
-        """The row of a branch that most sources put together with the rest of it."""
-        members = self.members(branch)
-        held = shared_share(self.pool, self.rows[members], self.rows[members])
-        return int(members[int((held @ self.counts[members]).argmax())])
+    def typical(self, members: IntArray) -> IntArray:
+        """Rows of the tree, those that most sources put together with the others first."""
+        held = self.share[np.ix_(members, members)] @ self.counts[members]
+        return members[np.argsort(-held, kind="stable")]
 
     def leaves_of(self, rows: IntArray) -> IntArray:
         """The row of the tree that goes with each distinct row of the pool: itself, or the nearest of its group."""
