@@ -659,6 +659,31 @@ def test_a_plane_is_no_cylinder_of_a_hundred_metres() -> None:
     assert sorted(fitter.families_) == ["cylinder", "plane"]
 
 
+def test_a_plane_without_hypotheses_of_its_own_is_told_from_a_wide_cylinder(monkeypatch: pytest.MonkeyPatch) -> None:
+    from biconsensus.fitting import _search
+
+    rng = np.random.default_rng(0)
+    flat = np.hstack([rng.uniform(-1, 1, (60, 2)), rng.normal(0, 0.005, (60, 1)), np.tile([0.0, 0, 1], (60, 1))])
+    x = np.concatenate([flat, rng.normal(0, 0.5, (40, 6))])
+    x[:, 3:] += rng.normal(0, 0.02, (100, 3))
+    grouped = _search.group
+    no_planes = lambda screened, *rest: [] if screened.params.shape[1] == 4 else grouped(screened, *rest)  # noqa: E731
+    monkeypatch.setattr(_search, "group", no_planes)
+    fitter = MultiModelFitter(["plane", "cylinder"], 0.015, n_samples=300, random_state=0).fit(x)
+    assert fitter.families_ == ["plane"]
+    assert abs(fitter.params_[0][2]) == pytest.approx(1, abs=0.01)
+
+
+def test_labels_end_where_clutter_is_as_likely_as_the_model() -> None:
+    rng = np.random.default_rng(0)
+    line = np.column_stack([rng.uniform(-1, 1, 100), rng.normal(0, 0.005, 100)])
+    x = np.concatenate([line, rng.uniform(-1, 1, (1500, 2))])
+    fitter = MultiModelFitter("line", 0.03, n_samples=1000, random_state=0).fit(x)
+    # 100 times the normal density is as high as that of 1500 points in a square of side 2 at 2.2 standard deviations
+    assert fitter.bands_[0] == pytest.approx(0.011, abs=0.004)
+    assert fitter.thresholds_[0] == 0.03
+
+
 def test_samples_are_planned_for_the_own_elements_of_a_model() -> None:
     """A band of 0.06 holds some 30 of 1000 points by chance; a model needs 25 more, and samples of these alone."""
     x = np.random.default_rng(0).uniform(-1, 1, (1000, 2))

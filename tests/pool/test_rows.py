@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from biconsensus.pool import _rows as rows_module
-from biconsensus.pool._rows import RowIndex, distinct_cells, group_columns
+from biconsensus.pool._rows import RowIndex, distinct_cells, group_columns, refine_groups
 from tests.helpers.noisy_tables import expected_groups, noisy
 
 
@@ -141,3 +141,22 @@ def test_distinct_rows_come_with_their_groups(table):
     cells, groups = distinct_cells(list(table.T))
     assert np.array_equal(cells[groups], table)
     assert groups.tolist() == expected_groups(table.tolist())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 60).flatmap(
+        lambda m: st.tuples(*(hnp.arrays(np.int64, m, elements=st.integers(0, high)) for high in (5, 40)))
+    ),
+    st.sampled_from([np.int16, np.int32, np.int64, np.uint64]),
+)
+def test_groups_are_refined_as_pairs_are_grouped(pair, dtype):
+    coarse, finer = pair
+    wanted = reference(np.column_stack(pair))
+    for first, numbers in (
+        refine_groups(coarse, finer.astype(dtype)),
+        group_columns([coarse, finer.astype(dtype)]),
+        group_columns([coarse - 3, finer.astype(dtype)]),
+    ):
+        np.testing.assert_array_equal(numbers, wanted)
+        np.testing.assert_array_equal(first, [np.flatnonzero(wanted == k)[0] for k in range(wanted.max() + 1)])

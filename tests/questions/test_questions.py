@@ -135,6 +135,28 @@ def test_without_answers_the_tree_is_cut_as_the_consensus_is(consensus: bc.Conse
     np.testing.assert_array_equal(np.sort([*tree.members(a), *tree.members(b)]), np.arange(tree.rows.size))
 
 
+def test_pieces_are_joined_whatever_the_tree_says() -> None:
+    # two rings that are cut into arcs: neighbours in the tree are not those of one ring
+    arcs = np.repeat(np.arange(8), 10)
+    rng = np.random.default_rng(0)
+    near = [np.where(rng.random(80) < 0.05, rng.integers(0, 8, 80), (arcs + s) % 8 // 2) for s in range(2)]
+    c = bc.find_consensus([arcs] * 6 + near, n_groups=8)
+    rings = arcs % 2
+    typical = [int(np.flatnonzero(arcs == k)[0]) for k in range(8)]
+    for k in range(2, 8):
+        c = c.answer(typical[k % 2], typical[k], together=True)
+    assert metrics.ari(rings, c.answer(typical[0], typical[1], together=False).labels) == 1.0
+
+
+def test_answers_that_contradict_the_groups_count_for_less() -> None:
+    c = noisy_pool(3)
+    tree = tree_of(c)
+    assert Beliefs(tree, ()).partition.weight == pytest.approx(np.log(19))
+    said = [Answered(i, i + 40, True) for i in range(0, 12, 4)] + [Answered(i, i + 41, False) for i in range(1, 13, 4)]
+    mixed = Beliefs(tree, tuple(said)).partition
+    assert mixed.weight < np.log(19)  # what contradicts itself counts for less
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [((3, 3, True), "both 3"), ((0, 80, True), "80"), ((0, 1, "yes"), "together: received 'yes'")],

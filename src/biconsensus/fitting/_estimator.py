@@ -65,8 +65,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     bounds : mapping of str to (float, float), optional
         Smallest and largest value of what a model may look like, such as ``{"radius": (5, 50)}``.
     label_width : float, optional
-        Elements get the label of the nearest model within that many thresholds. By default each model has
-        its own width, from 1 to 2.5 thresholds: labels go as far as most elements are more than clutter.
+        Elements get the label of the nearest model within that many thresholds. By default each model has its own
+        width: labels go as far as elements are more likely of the model than clutter, at most one threshold, for
+        correspondences from 1 to 2.5.
     random_state : int, Generator, RandomState or None
         Seed.
     n_jobs : int, optional

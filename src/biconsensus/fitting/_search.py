@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._groups import Candidates, Exclusion, Found, reweighted, sharpen
+from biconsensus.fitting._groups import Candidates, Exclusion, Found, in_simpler_family, reweighted, sharpen
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
 from biconsensus.fitting._paper import confirm_as_paper
 from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, positions
@@ -22,8 +22,10 @@ from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_r
 
 _FLANK = 2.0
 """Clutter around a model is measured from where labels end at most to this many times as far."""
-_STEPS = 7
+_STEPS = 8
 """Widths of labels that are tried."""
+_NARROW = 0.3
+"""The narrowest of them, in thresholds: the smallest at which models are tested."""
 _SCALE = 0.95
 """Part of a model's own elements that its own scale holds."""
 _MAJORITY = 0.5
@@ -134,16 +136,14 @@ def nearest_of(residuals: FloatArray, bands: FloatArray, width: float = 1.0) -> 
 def _band(
     distance: FloatArray, own: BoolArray, free: BoolArray, threshold: float, codimension: float, reach: float
 ) -> float:
-    """The width, from one threshold to as many as the family reaches, up to which labels are most often right.
+    """The width up to which labels are most often right: at most one threshold, or from one to the family's reach.
 
     Of n elements within r about E are clutter, as dense as around the model: n - 2 E is right less wrong labels.
     """
-    if reach <= 1:
-        return threshold
     far = reach * threshold
     around = np.count_nonzero(free & (distance > far) & (distance <= _FLANK * far)) + 0.5
     density = around / ((_FLANK * reach) ** codimension - reach**codimension)
-    widths = np.linspace(1.0, reach, _STEPS)
+    widths = np.linspace(1.0 if reach > 1 else _NARROW, reach, _STEPS)
     counts = np.count_nonzero(distance[own, None] <= widths * threshold, axis=0)
     return float(threshold * widths[int(np.argmax(counts - 2 * density * widths**codimension))])
 
@@ -332,6 +332,9 @@ class ModelSearch:
         # background alone that has a probability of a at most, and a + a^2 + a^3 + ... = epsilon
         log_penalty = float(np.log10(1 + settings.epsilon))
         found = Exclusion(data, candidates).run(settings.epsilon, log_penalty)
+        if len(candidates) > 1:
+            limit = float(np.log10(settings.epsilon)) - log_penalty
+            found = [in_simpler_family(one, data, candidates, limit) for one in found]
         if self._live.sum() > len(data):
             tests = {one.family.name: one.test for one in candidates}
             found = [new for one in found if (new := self._verified(one, tests[one.family.name])) is not None]
