@@ -62,7 +62,7 @@ script)."""
 TOLL_ON_DIRECTION = 6.0
 """Evidence that any grouping must have beyond its borders, divided by the number of columns: in few columns sources
 agree on how to cut one cloud. Its best backed grouping has at most 1.8 in 4 columns, 0.8 in 6, 0.4 in 10, none from 12
-on (benchmarks/tuning/points.py, choices; 150 points and more)."""
+on (113 clouds of 150 points and more; the page on meaning tells which)."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_ON_DIRECTION = 3
