@@ -90,9 +90,9 @@ INTRODUCTION = (
     f"a column says so. Sets of more than {MOST_POINTS} points are represented by {MOST_POINTS} of them. Where a set "
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
     "method leaves out count with the cluster of their nearest neighbour. The mixtures below served nothing. The "
-    "level on directions and the power of the backing beyond three columns were chosen on generated data "
-    "(`benchmarks/imitations.py`) with the four sets of scikit-learn in view, earlier numbers there also with uci. The "
-    "level in the plane was compared with others while sipu was in view. So fresh sets decide."
+    "level and the cap on directions were chosen on generated data (`benchmarks/imitations.py`); the power of the "
+    "backing beyond three columns, the toll and the rule for rounded columns also with the sets of scikit-learn and "
+    "uci in view. The level in the plane was compared with others while sipu was in view. So fresh sets decide."
 )
 TITLES = {
     "fcps": "fcps",

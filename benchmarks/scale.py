@@ -1,8 +1,8 @@
-"""A hundred million elements on one machine, and Dask beyond it; writes docs/benchmarks/scale.md and its plots.
+"""Tables of ten thousand to a hundred million elements; writes docs/benchmarks/scale.md, its plots and scale.json.
 
-Every figure is the median of a few calls, each in a process of its own, contenders in turn, so that all of them meet
-the same machine. BENCH=quick stops at 10^5 elements, BENCH=full goes to 10^8 (a table of 2 GB on disk). A peer that
-would need more memory than is free, or took too long, sits out.
+Every call has a process of its own, contenders in turn; figures are medians. Arguments narrow what is measured, as in
+``python -m benchmarks.scale "realistic 10^6" stages``. BENCH=quick stops at 10^5 elements, BENCH=full goes to 10^8 (two
+tables of 2 GB on disk).
 """
 
 from __future__ import annotations
@@ -13,26 +13,22 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from itertools import pairwise
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.scale_agreement import agreement_table
-from benchmarks.scale_contenders import CONTENDERS, N_PARTITIONS, PREPARED, write_table
-from benchmarks.scale_realistic import realistic_table
-from benchmarks.scale_solver import dask_table, solver_table
-from benchmarks.scale_stages import stages_table
-from biconsensus._memory import available_memory
+from benchmarks.results import ROOT, Results, Values
+from benchmarks.scale_agreement import KINDS, agreement
+from benchmarks.scale_contenders import write_table
+from benchmarks.scale_realistic import write_realistic
+from benchmarks.scale_solver import CASES, compare_dask, time_search
+from benchmarks.scale_stages import STAGES
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "benchmarks" / "scale.md"
 MODE = os.environ.get("BENCH", "")
 SIZES = {"quick": [10**4, 10**5], "full": [10**4, 10**5, 10**6, 10**7, 10**8]}.get(MODE, [10**4, 10**5, 10**6, 10**7])
-TIME_LIMIT = 60 if MODE == "quick" else 300
-PEERS = {"louvain": 1500, "usenc": 600}
-"""Peers, and the bytes that each needs for an element, measured."""
+TABLES: dict[str, Callable[[Path, int, str], None]] = {"easy": write_table, "realistic": write_realistic}
 NAMES = {
     "biconsensus": "biconsensus",
     "polars": "Polars `group_by`",
@@ -40,155 +36,331 @@ NAMES = {
     "louvain": "Louvain on A",
     "usenc": "U-SENC step, true K",
 }
-Result = dict[str, Any]
+PEERS = ("louvain", "usenc")
+LARGEST_OF_PEERS = 10**6
+"""Elements up to which peers are called: at 10^7 Louvain needs 14 GB and both more than a minute."""
+LARGEST_IN_MEMORY = 10**7
+"""Elements up to which tables are held in memory, as int16; beyond, they are mapped files of int8."""
+TIME_LIMIT = 600
+"""Seconds that one call may take."""
 
 
-def main() -> None:
-    """Run everything and write the page."""
-    with tempfile.TemporaryDirectory() as folder:
-        results = compare(Path(folder))
-        parts = [size_table(results), realistic_table(MODE), targets_table(results)]
-        parts += [stages_table(Path(folder), PAGE.with_name("scale-stages.png"), MODE), agreement_table(MODE)]
-        parts += [solver_table(PAGE.with_name("scale-solver.png"), MODE), dask_table(Path(folder), MODE)]
-    plot(results, PAGE.with_name("scale.png"))
-    head = (
-        "# Size\n\n"
-        f"Label tables of {N_PARTITIONS} partitions into 12 groups with 2% random cells (int16; int8 from a memory map "
-        "at 10^8). Seconds of wall clock, seconds of processor in brackets, memory in MB above the table itself; the "
-        "median of calls in processes of their own, contenders in turn. Empty: more memory than was free, or more than "
-        f"{TIME_LIMIT} s. Written by `make bench ONLY=scale` on {os.cpu_count()} cores, "
-        f"load average {os.getloadavg()[1]:.0f}: read the ratios.\n\n"
-        "![Time and memory against the number of elements](scale.png)\n\n"
-    )
-    PAGE.write_text(head + "\n".join(parts), encoding="utf-8")
-    print(f"wrote {PAGE.relative_to(ROOT)}")
+def size_name(m: int) -> str:
+    """A power of ten, in words of the page."""
+    return f"10^{round(np.log10(m))}"
 
 
-def compare(folder: Path) -> dict[int, dict[str, Result]]:
-    """Results of all contenders at all sizes; a peer that ran out of time sits out the larger ones."""
-    results: dict[int, dict[str, Result]] = {}
-    out: set[str] = set()
-    for m in SIZES:
-        path = folder / f"table-{m}.npy"
-        write_table(path, m, "int8" if m > 10**7 else "int16")
-        names = [name for name in [*CONTENDERS, *PREPARED] if name not in out and fits(name, m)]
-        runs: dict[str, list[Result]] = {name: [] for name in names}
-        for k in range(rounds("biconsensus", m)):
-            for name in names:
-                if k < rounds(name, m):
-                    found = call(name, path)
-                    out |= {name} if found is None else set()
-                    runs[name] += [] if found is None else [found]
-        results[m] = {name: median(found) for name, found in runs.items() if found}
-        for name, found in results[m].items():
-            print(f"{m:>10,} {NAMES[name]:22} {found['seconds']:9.3f} s {found['memory']:8.0f} MB", flush=True)
-        path.unlink()
-    return results
+def measure_table(kind: str, m: int, folder: Path) -> Values:
+    """All contenders on one table, the median of their calls."""
+    path = folder / f"{kind}-{m}.npy"
+    TABLES[kind](path, m, "int16" if m <= LARGEST_IN_MEMORY else "int8")
+    names = [name for name in NAMES if name not in PEERS or m <= LARGEST_OF_PEERS]
+    if m > LARGEST_IN_MEMORY:
+        names = ["biconsensus", "numpy"]
+    runs: dict[str, list[Values]] = {name: [] for name in names}
+    for _ in range(3 if m <= LARGEST_OF_PEERS else 1):
+        for name in names:
+            if name not in PEERS or not runs[name]:
+                runs[name].append(call("scale_contenders", name, str(path)))
+    found = {name: {key: statistics.median(run[key] for run in own) for key in own[0]} for name, own in runs.items()}
+    path.unlink()
+    return found
 
 
-def rounds(name: str, m: int) -> int:
-    """Calls of a contender: fewer of what takes long."""
-    if m > 10**7:
-        return 1
-    if name in PEERS and m > 10**5:
-        return 3 if m <= 10**6 else 1
-    return 7 if m <= 10**5 else 5
+def measure_stages(kind: str, m: int, folder: Path) -> Values:
+    """Processor seconds of every stage of one consensus."""
+    path = folder / f"stages-{kind}-{m}.npy"
+    TABLES[kind](path, m, "int16")
+    found = call("scale_stages", str(path))
+    path.unlink()
+    return found
 
 
-def fits(name: str, m: int) -> bool:
-    """Whether there is memory for a contender; above 10^7 the table is mapped, for ours and the plain pass alone."""
-    if m > 10**7:
-        return name in ("biconsensus", "numpy")
-    return m * PEERS.get(name, 0) < 0.8 * (available_memory() or 0)
+def call(script: str, *arguments: str) -> Values:
+    """What one call in a process of its own prints."""
+    command = [sys.executable, "-m", f"benchmarks.{script}", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT, check=True)
+    found: Values = json.loads(done.stdout)
+    return found
 
 
-def call(name: str, path: Path) -> Result | None:
-    """One call of one contender in a process of its own; None where it takes too long or dies."""
-    command = [sys.executable, "-m", "benchmarks.scale_contenders", name, str(path)]
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT, check=True)
-    except (subprocess.TimeoutExpired, subprocess.CalledProcessError) as error:
-        print(f"{name} at {path.stem}: {type(error).__name__}", file=sys.stderr)
-        return None
-    return json.loads(done.stdout)
+def jobs(folder: Path) -> dict[str, Callable[[], Values]]:
+    """Everything that is measured, by the key under which it is kept."""
+
+    def job(measure: Callable[..., Values], *given: Any) -> Callable[[], Values]:
+        return lambda: measure(*given)
+
+    found = {f"{kind} {size_name(m)}": job(measure_table, kind, m, folder) for m in reversed(SIZES) for kind in TABLES}
+    staged = [m for m in SIZES if m <= LARGEST_IN_MEMORY]
+    found |= {
+        f"stages {kind} {size_name(m)}": job(measure_stages, kind, m, folder)
+        for m in reversed(staged)
+        for kind in TABLES
+    }
+    found |= {
+        f"agreement {kind} {seed}": job(agreement, kind, seed)
+        for kind, (_, number) in KINDS.items()
+        for seed in range(1 if MODE == "quick" else number)
+    }
+    rows = [3_000, 10_000] if MODE == "quick" else [3_000, 10_000, 30_000, 100_000]
+    found |= {f"search {name} {n}": job(time_search, name, n) for name in CASES for n in rows}
+    return found | {"dask": job(compare_dask, folder, 10**5 if MODE == "quick" else 10**6)}
 
 
-def median(found: list[Result]) -> Result:
-    """Median of every figure."""
-    return {key: statistics.median(run[key] for run in found) for key in found[0]}
+def summary(values: Values) -> Values:
+    """Figures that other pages quote."""
+    found: Values = {}
+    for kind in TABLES:
+        for m in SIZES:
+            here = values.get(f"{kind} {size_name(m)}", {})
+            if "polars" in here:
+                ratio = here["biconsensus"]["cpu"] / here["polars"]["cpu"]
+                found[f"{kind} {size_name(m)} over Polars"] = round(ratio, 1)
+            if any(name in here for name in PEERS):
+                fastest = min(here[name]["cpu"] for name in PEERS if name in here)
+                found[f"{kind} {size_name(m)} peers"] = round(fastest / here["biconsensus"]["cpu"], 1)
+    agreed = [one["ari"] for key, one in values.items() if key.startswith("agreement ")]
+    if agreed:
+        found["agreement"] = round(float(np.mean(agreed)), 4)
+        found["agreeing"] = sum(ari >= 0.995 for ari in agreed)
+        found["agreements"] = len(agreed)
+    return found
 
 
-def size_table(results: dict[int, dict[str, Result]]) -> str:
-    """Seconds, memory and agreement with the truth at each size."""
-    lines = ["| elements | " + " | ".join(NAMES.values()) + " |", "|" + "---|" * (len(NAMES) + 1)]
-    for m, found in results.items():
-        lines.append(f"| 10^{round(np.log10(m))} | " + " | ".join(cell(found.get(name)) for name in NAMES) + " |")
-    return "\n".join(["## Time, memory, agreement", "", *lines, ""])
+def page(values: Values) -> str:
+    """The page of what was measured so far."""
+    parts = [
+        "# Size",
+        "",
+        "Two kinds of label tables with 20 groupings each. Easy: 12 groups in every grouping, 2% of the cells "
+        "at random. Realistic: points of 25 overlapping normal clusters, grouped by 20 k-means with 10 to 60 centres. "
+        "Tables are int16 in memory; at 10^8 they are mapped files of int8.",
+        "",
+        *_tables(values),
+        *_aims(values),
+        *_stages(values),
+        *_agreement(values),
+        *_search(values),
+    ]
+    if (one := values.get("dask")) is not None:
+        parts += [
+            "## Dask",
+            "",
+            f"The realistic table with {one['elements']:,} elements in 16 Parquet partitions, files read included: "
+            f"{one['alone']:.1f} s on one machine in chunks, {one['spread']:.1f} s with two worker processes of Dask "
+            "and the labels gathered. The labels are identical, and those of the table in memory.",
+            "",
+        ]
+    return "\n".join(parts)
 
 
-def cell(found: Result | None) -> str:
+def _tables(values: Values) -> list[str]:
+    """Processor seconds, memory and agreement with the truth, easy and realistic side by side."""
+    lines = [
+        "## Time, memory, agreement",
+        "",
+        "Processor seconds (times those of Polars), memory in MB above the table, ARI with the truth and number of "
+        "groups. Peers are called up to 10^6 elements.",
+        "",
+        "![Time and memory against the number of elements](scale.png)",
+        "",
+        "| elements | table | " + " | ".join(NAMES.values()) + " |",
+        "|" + "---|" * (len(NAMES) + 2),
+    ]
+    for m in [10**4, 10**5, 10**6, 10**7, 10**8]:
+        for kind in TABLES:
+            if (here := values.get(f"{kind} {size_name(m)}")) is not None:
+                base = here.get("polars", {}).get("cpu")
+                cells = " | ".join(_cell(here.get(name), base) for name in NAMES)
+                lines.append(f"| {size_name(m)} | {kind} | {cells} |")
+    return [*lines, ""]
+
+
+def _cell(found: Values | None, base: float | None) -> str:
     """One cell of the table."""
     if found is None:
         return ""
-    score = f", ARI {found['ari']:.3f}" if "ari" in found else ""
-    return f"{found['seconds']:.3g} s ({found['cpu']:.2g}), {found['memory']:,.0f} MB{score}"
+    times = "" if base is None else f" ({found['cpu'] / base:.1f})"
+    score = f", ARI {found['ari']:.3f}, {found['groups']:.0f} groups" if "ari" in found else ""
+    return f"{found['cpu']:.2g} s{times}, {found['memory']:,.0f} MB{score}"
 
 
-def targets_table(results: dict[int, dict[str, Result]]) -> str:
+def _aims(values: Values) -> list[str]:
     """What was to be reached, as ratios within this run."""
+    said = summary(values)
     rows: list[tuple[str, str, str]] = []
-    if 10**7 in results:
-        ours, theirs = results[10**7]["biconsensus"], results[10**7]["polars"]
-        rows += [
-            ("10^7: time over Polars `group_by`", "at most 1.0", f"{ours['seconds'] / theirs['seconds']:.2f}"),
-            ("10^7: processor time over that of Polars", "", f"{ours['cpu'] / theirs['cpu']:.2f}"),
-            ("10^7: memory over that of the table", "at most 1.0", f"{ours['memory'] / ours['table']:.2f}"),
-        ]
-    if 10**8 in results:
-        ours, less = results[10**8]["biconsensus"], results[10**7]["biconsensus"]
-        rows += [
-            ("10^8: memory, pages of the mapped table included", "under 8 GB", f"{ours['memory'] / 1024:.1f} GB"),
-            ("10^8: time over that of 10^7", "at most 15", f"{ours['seconds'] / less['seconds']:.1f}"),
-        ]
-    sizes = [m for m in results if m >= 10**5]
-    for small, large in pairwise(sizes):
-        ratio = results[large]["biconsensus"]["seconds"] / results[small]["biconsensus"]["seconds"]
-        rows.append((f"growth from 10^{len(str(small)) - 1} to 10^{len(str(large)) - 1}", "about 10", f"{ratio:.1f}"))
-    for m in sizes:
-        peers = [results[m][name] for name in PEERS if name in results[m]]
-        if peers:
-            ratio = min(peer["seconds"] for peer in peers) / results[m]["biconsensus"]["seconds"]
-            lead = results[m]["biconsensus"]["ari"] - max(peer["ari"] for peer in peers)
-            rows.append((f"10^{len(str(m)) - 1}: times faster than the fastest peer", "at least 10", f"{ratio:.1f}"))
-            rows.append((f"10^{len(str(m)) - 1}: ARI less that of the best peer", "at least 0", f"{lead:+.4f}"))
+    for size, wanted in (("10^6", "10"), ("10^7", "2")):
+        if (ratio := said.get(f"realistic {size} over Polars")) is not None:
+            rows.append((f"realistic, {size}: processor time over Polars", f"at most {wanted}", f"{ratio:.1f}"))
+    if (ratio := said.get("realistic 10^6 peers")) is not None:
+        here = values["realistic 10^6"]
+        lead = here["biconsensus"]["ari"] - max(here[name]["ari"] for name in PEERS if name in here)
+        rows.append(("realistic, 10^6: times as fast as the fastest peer", "at least 5", f"{ratio:.1f}"))
+        rows.append(("realistic, 10^6: ARI less that of the best peer", "at least 0", f"{lead:+.3f}"))
+    if (here := values.get("realistic 10^8")) is not None and "realistic 10^7" in values:
+        polars = 10 * values["realistic 10^7"]["polars"]["cpu"]
+        ratio = here["biconsensus"]["cpu"] / polars
+        rows.append(("realistic, 10^8: over ten times Polars at 10^7", "at most 1.5", f"{ratio:.1f}"))
+        memory = here["biconsensus"]["memory"] / 1024
+        rows.append(("realistic, 10^8: memory, pages of the file included", "under 8 GB", f"{memory:.1f} GB"))
+    if "agreement" in said:
+        text = f"{said['agreeing']} of {said['agreements']}, mean {said['agreement']:.4f}"
+        rows.append(("ARI of sampled and exact search at least .995", "20 of 20", text))
+    if not rows:
+        return []
     lines = ["| figure | wanted | measured |", "|---|---|---|", *(f"| {a} | {b} | {c} |" for a, b, c in rows)]
-    return "\n".join(["## Aims", "", *lines, ""])
+    return ["## Aims", "", *lines, ""]
 
 
-def plot(results: dict[int, dict[str, Result]], path: Path) -> None:
-    """Seconds and memory against elements, both on logarithmic axes."""
+def _stages(values: Values) -> list[str]:
+    """Processor seconds of every stage, and how each grows."""
+    lines = [
+        "## Stages",
+        "",
+        "Processor seconds of each stage of `find_consensus(table)` and of the labels. The exponents are fitted on all "
+        "sizes (1 is linear); stages of a few milliseconds have exponents of chance.",
+        "",
+        "![Seconds of each stage](scale-stages.png)",
+        "",
+    ]
+    names = [*STAGES, "the rest", "whole"]
+    for kind in TABLES:
+        found = _staged(values, kind)
+        if found:
+            lines += ["| table | elements | rows | " + " | ".join(names) + " |", "|" + "---|" * (len(names) + 3)]
+            for m, here in found.items():
+                cells = " | ".join(f"{here[name]:.3f}" for name in names)
+                lines.append(f"| {kind} | {size_name(m)} | {here['rows']:,.0f} | {cells} |")
+            if len(found) > 1:
+                slopes = " | ".join(
+                    f"{_exponent(list(found), [o[name] for o in found.values()]):.2f}" for name in names
+                )
+                lines.append(f"| {kind} | exponent | | {slopes} |")
+            lines.append("")
+    return lines
+
+
+def _staged(values: Values, kind: str) -> dict[int, Values]:
+    """Stages by the number of elements."""
+    sizes = [10**4, 10**5, 10**6, 10**7]
+    return {m: values[f"stages {kind} {size_name(m)}"] for m in sizes if f"stages {kind} {size_name(m)}" in values}
+
+
+def _exponent(sizes: list[int], seconds: list[float]) -> float:
+    """Slope of the logarithm of seconds in that of sizes."""
+    return float(np.polyfit(np.log(sizes), np.log(np.maximum(seconds, 1e-4)), 1)[0])
+
+
+def _agreement(values: Values) -> list[str]:
+    """The answer of a sample beside that of the search on all rows."""
+    found = {key.removeprefix("agreement "): one for key, one in values.items() if key.startswith("agreement ")}
+    if not found:
+        return []
+    said = summary(values)
+    lines = [
+        "## A sample beside all rows",
+        "",
+        f"The default on a sample of the rows beside the search on all rows: mean ARI {said['agreement']:.4f}, "
+        f"{said['agreeing']} of {said['agreements']} pools at least .995.",
+        "",
+        "| pool | distinct rows | searched | groups | all rows | ARI of both | with truth | all rows | times faster |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, one in sorted(found.items()):
+        lines.append(
+            f"| {name} | {one['rows']:,} | {one['searched']:,} | {one['groups']} | {one['groups of all rows']} | "
+            f"{one['ari']:.4f} | {one['truth']:.4f} | {one['truth of all rows']:.4f} | "
+            f"{one['seconds of all rows'] / one['seconds']:.1f} |"
+        )
+    return [*lines, ""]
+
+
+def _search(values: Values) -> list[str]:
+    """The whole consensus on pools whose rows hardly repeat."""
+    found = {key: one for key, one in values.items() if key.startswith("search ")}
+    if not found:
+        return []
+    slopes = ", ".join(
+        f"{name} {_exponent([o['memberships'] for o in own], [o['seconds'] for o in own]):.2f}"
+        for name in CASES
+        if len(own := [one for key, one in found.items() if key.startswith(f"search {name} ")]) > 1
+    )
+    lines = [
+        "## Pools whose rows hardly repeat",
+        "",
+        "Of the three kinds of the paper, and of very many small groups; processor seconds of the default consensus. "
+        "The number of groups grows with the rows in communities and small groups. "
+        f"Exponents in the memberships: {slopes}.",
+        "",
+        "| pool | rows | candidates | memberships | seconds | groups |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in CASES:
+        own = [one for key, one in found.items() if key.startswith(f"search {name} ")]
+        lines += [
+            f"| {name} | {one['rows']:,} | {one['candidates']:,} | {one['memberships']:,} | {one['seconds']:.2f} | "
+            f"{one['groups']} |"
+            for one in sorted(own, key=lambda one: one["rows"])
+        ]
+    return [*lines, ""]
+
+
+def draw(values: Values, folder: Path) -> None:
+    """The two plots of the page."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(11, 4.2), constrained_layout=True)
-    for axis, key, title in zip(axes, ("seconds", "memory"), ("seconds", "MB above the table")):
-        for name, label in NAMES.items():
-            sizes = [m for m in results if name in results[m] and results[m][name][key] > 0]
-            if sizes:
-                thick = 2.6 if name == "biconsensus" else 1.3
-                axis.loglog(
-                    sizes, [results[m][name][key] for m in sizes], "o-", lw=thick, ms=4, label=label.replace("`", "")
-                )
-        axis.set(xlabel="elements", title=title)
+    sizes = [10**4, 10**5, 10**6, 10**7, 10**8]
+    figure, axes = plt.subplots(2, 2, figsize=(10, 7.4), sharex=True, constrained_layout=True)
+    for row, kind in zip(axes, TABLES, strict=True):
+        for axis, key, title in zip(
+            row, ("cpu", "memory"), ("seconds of processor", "MB above the table"), strict=True
+        ):
+            for name, label in NAMES.items():
+                points = [(m, values.get(f"{kind} {size_name(m)}", {}).get(name, {}).get(key, 0.0)) for m in sizes]
+                points = [(m, value) for m, value in points if value > 0]
+                if points:
+                    wide = 2.6 if name == "biconsensus" else 1.3
+                    axis.loglog(*zip(*points, strict=True), "o-", lw=wide, ms=4, label=label.replace("`", ""))
+            axis.set(title=f"{kind}: {title}")
+            axis.grid(alpha=0.3)
+    for axis in axes[1]:
+        axis.set(xlabel="elements")
+    axes[0][0].legend(fontsize=8)
+    figure.savefig(folder / "scale.png", dpi=110)
+    figure, stage_axes = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True, constrained_layout=True)
+    for axis, kind in zip(stage_axes, TABLES, strict=True):
+        found = _staged(values, kind)
+        for name in [*STAGES, "the rest", "whole"]:
+            seconds = [max(here[name], 1e-4) for here in found.values()]
+            axis.loglog(list(found), seconds, "o-", lw=2.6 if name == "whole" else 1.2, ms=4, label=name)
+        if found:
+            last = max(found)
+            line = [found[last]["whole"] * m / last for m in found]
+            axis.loglog(list(found), line, "k:", lw=1, label="linear")
+        axis.set(xlabel="elements", title=f"the {kind} table")
         axis.grid(alpha=0.3)
-    ours = {m: results[m]["biconsensus"]["seconds"] for m in results if m >= 10**5}
-    if ours:
-        last = max(ours)
-        axes[0].loglog(list(ours), [ours[last] * m / last for m in ours], "k:", lw=1, label="linear")
-    axes[0].legend(fontsize=8)
-    figure.savefig(path, dpi=110)
+    stage_axes[0].set(ylabel="seconds of processor")
+    figure.legend(*stage_axes[0].get_legend_handles_labels(), loc="outside right center", fontsize=8)
+    figure.savefig(folder / "scale-stages.png", dpi=110)
+    plt.close("all")
+
+
+def main() -> None:
+    """Measure what is missing, and write the page after each piece."""
+    kept = Results.open("scale", page, summary)
+    with tempfile.TemporaryDirectory() as folder:
+        everything = jobs(Path(folder))
+        for key, measure in everything.items():
+            if key not in kept.values and (not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))):
+                kept.values[key] = measure()
+                print(key, kept.values[key], flush=True)
+                kept.save()
+                draw(kept.values, kept.folder)
+    if all(key in kept.values for key in everything):
+        kept.finish()
 
 
 if __name__ == "__main__":

@@ -97,31 +97,23 @@ KINDS: dict[str, tuple[Callable[[np.random.Generator], Table], int]] = {
 """Kinds of pools, and how many of each."""
 
 
-def agreement_table(mode: str) -> str:
-    """Agreement of the default answer with that of the search on all rows, and the processor time of both."""
-    lines = [
-        "| pool | distinct rows | searched | groups | all rows | ARI of both | with truth | all rows | times faster |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    between = []
-    for kind, (make, number) in KINDS.items():
-        for seed in range(1 if mode == "quick" else number):
-            table, truth = make(np.random.default_rng(100 + seed))
-            pool = bc.Pool.from_labels(table)
-            sampled, quick = _timed(pool)
-            whole, slow = _timed(pool, all_rows=True)
-            between.append(bc.metrics.ari(sampled.labels, whole.labels))
-            lines.append(
-                f"| {kind} | {pool.rows.shape[0]:,} | {sampled.extraction['rows_searched']:,} | {len(sampled)} | "
-                f"{len(whole)} | {between[-1]:.4f} | {bc.metrics.ari(truth, sampled.labels):.4f} | "
-                f"{bc.metrics.ari(truth, whole.labels):.4f} | {slow / quick:.1f} |"
-            )
-            print(lines[-1], flush=True)
-    text = (
-        f"The default on a sample of the rows beside the search on all rows: mean ARI {np.mean(between):.4f}, "
-        f"{sum(ari >= 0.995 for ari in between)} of {len(between)} pools at least .995."
-    )
-    return "\n".join(["## A sample beside all rows", "", text, "", *lines, ""])
+def agreement(kind: str, seed: int) -> dict[str, float]:
+    """Agreement of the default answer with that of the search on all rows, and the processor seconds of both."""
+    table, truth = KINDS[kind][0](np.random.default_rng(100 + seed))
+    pool = bc.Pool.from_labels(table)
+    sampled, quick = _timed(pool)
+    whole, slow = _timed(pool, all_rows=True)
+    return {
+        "rows": pool.rows.shape[0],
+        "searched": sampled.extraction["rows_searched"],
+        "groups": len(sampled),
+        "groups of all rows": len(whole),
+        "ari": bc.metrics.ari(sampled.labels, whole.labels),
+        "truth": bc.metrics.ari(truth, sampled.labels),
+        "truth of all rows": bc.metrics.ari(truth, whole.labels),
+        "seconds": quick,
+        "seconds of all rows": slow,
+    }
 
 
 def _timed(pool: bc.Pool, all_rows: bool = False) -> tuple[bc.Consensus, float]:

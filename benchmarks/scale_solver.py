@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 import biconsensus as bc
+from benchmarks.scale_realistic import write_realistic
 from biconsensus.engines._dask import find_distributed
 from biconsensus.engines._local import pool_from_stream
 
@@ -52,67 +53,29 @@ def models(rows: int, seed: int = 0) -> bc.Pool:
 CASES = {"clusterings": clusterings, "communities": communities, "small groups": small_groups, "models": models}
 
 
-def solver_table(picture: Path, mode: str) -> str:
-    """Processor seconds of the search on pools of growing size, and the plot of them."""
-    sizes = [3_000, 10_000] if mode == "quick" else [3_000, 10_000, 30_000, 100_000]
-    lines = [
-        "| pool | rows | candidates | memberships | seconds | ns a membership | groups |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    curves: dict[str, list[tuple[int, float]]] = {}
-    for name, make in CASES.items():
-        for rows in sizes:
-            pool = make(rows)
-            started = time.process_time()
-            found = bc.find_consensus(pool, overlap=name == "models")
-            seconds = time.process_time() - started
-            curves.setdefault(name, []).append((pool.rows.nnz, seconds))
-            lines.append(
-                f"| {name} | {pool.rows.shape[0]:,} | {pool.shape[1]:,} | {pool.rows.nnz:,} | {seconds:.2f} | "
-                f"{1e9 * seconds / pool.rows.nnz:.0f} | {len(found)} |"
-            )
-            print(lines[-1], flush=True)
-    _plot(curves, picture)
-    slopes = [f"{name} {np.polyfit(*np.log(points).T, 1)[0]:.2f}" for name, points in curves.items()]
-    text = (
-        "The search alone, on pools whose rows hardly repeat, of the three kinds of the paper, and of very many small "
-        "groups; seconds of processor. The number of groups grows with the rows in communities and small groups. "
-        f"Exponents of the seconds in the memberships, fitted: {', '.join(slopes)} (1 is linear)."
-    )
-    return "\n".join(["## The solver", "", text, "", *lines, "", f"![Seconds against memberships]({picture.name})", ""])
+def time_search(name: str, rows: int) -> dict[str, float]:
+    """Processor seconds of the default consensus of a pool of one kind."""
+    pool = CASES[name](rows)
+    started = time.process_time()
+    found = bc.find_consensus(pool, overlap=name == "models")
+    seconds = time.process_time() - started
+    return {
+        "rows": pool.rows.shape[0],
+        "candidates": pool.shape[1],
+        "memberships": int(pool.rows.nnz),
+        "seconds": seconds,
+        "groups": len(found),
+    }
 
 
-def _plot(curves: dict[str, list[tuple[int, float]]], path: Path) -> None:
-    """Seconds against memberships."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(5.5, 4), constrained_layout=True)
-    for name, points in curves.items():
-        axis.loglog(*zip(*points), "o-", label=name)
-    sizes = np.array([nnz for points in curves.values() for nnz, _ in points])
-    axis.loglog(
-        [sizes.min(), sizes.max()], 1e-7 * np.array([sizes.min(), sizes.max()]), "k:", lw=1, label="100 ns each"
-    )
-    axis.set(xlabel="memberships (non-zeros)", ylabel="seconds of processor")
-    axis.grid(alpha=0.3)
-    axis.legend()
-    figure.savefig(path, dpi=110)
-
-
-def dask_table(folder: Path, mode: str) -> str:
-    """The same table in 16 Parquet partitions, on this machine and on a cluster of two workers."""
+def compare_dask(folder: Path, m: int) -> dict[str, float]:
+    """Seconds for the realistic table in 16 Parquet partitions, on this machine and on a cluster of two workers."""
     import dask.dataframe as dd
     import pyarrow as pa
     from distributed import Client, LocalCluster
     from pyarrow import parquet
 
-    from benchmarks.scale_contenders import write_table
-
-    m = 10**5 if mode == "quick" else 2 * 10**6
-    write_table(folder / "dask.npy", m, "int16")
+    write_realistic(folder / "dask.npy", m)
     table, parts = np.load(folder / "dask.npy"), folder / "parts"
     parts.mkdir()
     for k, rows in enumerate(np.array_split(np.arange(m), 16)):
@@ -128,12 +91,5 @@ def dask_table(folder: Path, mode: str) -> str:
             there = find_distributed(dd.read_parquet(parts), bc.find_consensus, client).labels.compute()
             spread.append(time.perf_counter() - started)
             assert (here == there).all()
-    one, two = statistics.median(alone), statistics.median(spread)
-    lines = [
-        "| way | seconds | over one machine |",
-        "|---|---|---|",
-        f"| one machine, Parquet in chunks | {one:.2f} | 1.0 |",
-        f"| Dask, 2 worker processes, labels gathered | {two:.2f} | {two / one:.1f} |",
-    ]
-    text = f"{m:,} elements in 16 Parquet partitions, files read included; the labels are identical."
-    return "\n".join(["## Dask", "", text, "", *lines, ""])
+            assert (here == bc.find_consensus(table).labels).all()
+    return {"elements": m, "alone": statistics.median(alone), "spread": statistics.median(spread)}

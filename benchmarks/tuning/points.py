@@ -9,7 +9,7 @@ none of those that the benchmark reports.
   With it the effective number of sources that say what this grouping says: it tells cells of one large cloud in many
   dimensions (deep valleys, nobody repeats them) from groups.
 * choices: mean ARI on imitations of more than three columns, and the evidence that the best of a pool finds in one
-  cloud (above 0 is a false alarm), for several `CAP` and powers of the agreement in the backing.
+  cloud (above 0 is a false alarm), for several `CAP` and powers of the backing.
 """
 
 from __future__ import annotations
@@ -73,13 +73,11 @@ class Judged:
         """Effective number of sources that say what a grouping says."""
         return float((self.agreement[k] ** BACKER).sum())
 
-    def best(self, sharpness: float) -> tuple[IntArray | None, float]:
+    def best(self, power: float) -> tuple[IntArray | None, float]:
         """The grouping that would be chosen, None for one group; and the most evidence of any that has its backers."""
         backed = [k for k in range(len(self.labels)) if self.backers(k) >= _points.FEWEST_BACKERS]
         values = {k: self.evidence.of_grouping(self.labels[k]) for k in backed}
-        scores = {
-            k: value * np.sqrt((self.agreement[k] ** sharpness).sum()) for k, value in values.items() if value > 0
-        }
+        scores = {k: value * self.agreement[k].sum() ** power for k, value in values.items() if value > 0}
         chosen = max(scores, key=scores.__getitem__) if scores else None
         return None if chosen is None else self.labels[chosen], max(values.values(), default=-np.inf)
 
@@ -124,21 +122,21 @@ def deepest(judged: Judged) -> str:
 
 
 def choices(runs: int) -> None:
-    """Mean ARI on imitations, and the most evidence in clouds, by what a border can gain and who counts as backing."""
+    """Mean ARI on imitations, and the most evidence in clouds, by the cap of a border and the power of the backing."""
     data = {kind: [make(seed) for seed in range(runs)] for kind, make in KINDS.items() if kind != "plane shapes"}
     data["mixtures"] = [(X, truths[0]) for X, truths in (mixture(1000 + run) for run in range(runs))]
     judged = {kind: [(Judged.of(X), truth) for X, truth in sets] for kind, sets in data.items()}
     clouds = [Judged.of(noise(kind, d, 700, 50_000 + run)) for kind, d in CLOUDS for run in range(runs)]
-    print("choices: CAP, sharpness | mean ARI | collapsed | clouds with groups, most evidence in one |", *judged)
+    print("choices: CAP, power | mean ARI | collapsed | clouds with groups, most evidence in one |", *judged)
     for cap in (3.0, 4.0, 6.0, 8.0):
         _points.CAP = cap
-        for sharpness in (1.0, 2.0, 4.0):
-            chosen = {kind: [(one.best(sharpness)[0], truth) for one, truth in sets] for kind, sets in judged.items()}
+        for power in (0.5, 1.0, 2.0):
+            chosen = {kind: [(one.best(power)[0], truth) for one, truth in sets] for kind, sets in judged.items()}
             means = [np.mean([score(labels, truth) for labels, truth in sets]) for sets in chosen.values()]
             collapsed = sum(labels is None for sets in chosen.values() for labels, _ in sets)
-            most = [one.best(sharpness)[1] for one in clouds]
+            most = [one.best(power)[1] for one in clouds]
             print(
-                f"  {cap:.0f}, {sharpness:.0f} | {np.mean(means):.3f} | {collapsed} | "
+                f"  {cap:.0f}, {power} | {np.mean(means):.3f} | {collapsed} | "
                 f"{sum(value > 0 for value in most)} of {len(most)}, {max(most):.2f} | {shown(means)}",
                 flush=True,
             )

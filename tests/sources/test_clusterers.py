@@ -73,3 +73,10 @@ def test_named_sources_pass_through():
 def test_what_cannot_be_run_is_refused(wrong):
     with pytest.raises(InputTypeError, match="estimators"):
         as_sources(wrong)
+
+
+def test_rows_that_were_not_drawn_get_the_label_that_is_predicted():
+    data = np.random.default_rng(0).normal(size=(60, 2))
+    grouping = EstimatorSource(KMeans(3, n_init=1), rows=30, extend=True)(data, 0)
+    assert grouping.predictor is not None
+    np.testing.assert_array_equal(grouping.labels, grouping.predictor.predict(data))

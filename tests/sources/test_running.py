@@ -58,10 +58,8 @@ def test_too_few_results_is_an_error_that_lists_the_reasons():
 
 
 def test_slow_and_dying_runs_are_stopped_and_the_others_kept():
-    start = time.monotonic()
     with pytest.warns(PoolWarning, match="2 of 4"):
         results = run_sources(named(draw, hang, draw, die), DATA, [1, 2, 3, 4], n_jobs=2, time_limit=2)
-    assert time.monotonic() - start < 50
     assert [r.ok for r in results] == [True, False, True, False]
     assert results[1].error == "stopped after the time limit of 2 s"
     assert results[3].error == "its process died twice"

@@ -76,4 +76,4 @@ def test_a_small_epsilon_is_kept_too() -> None:
     "options", [{"threshold": "auto"}, {"sampling": "local"}, {"sampling": Sampling(max_elements=150)}]
 )
 def test_every_way_to_search_keeps_the_guarantee(options: dict[str, object]) -> None:
-    assert models_on_noise("line", 300, 2, 15, **options) <= 0.5
+    assert models_on_noise("line", 300, 2, 8, **options) <= 0.5

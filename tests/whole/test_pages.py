@@ -8,11 +8,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer.main
 
 import biconsensus
 from biconsensus.cli import run
-from biconsensus.cli._app import app
 from scripts import dist, run_pages
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,14 +87,6 @@ def test_every_technical_term_is_in_the_glossary() -> None:
     used = [term.lower() for term in re.split(r"[|\n]", TERMS.strip()) if term.lower() in text]
     assert len(used) > 30
     assert [term for term in used if term not in entries] == [], "explain them in docs/glossary.md"
-
-
-def test_every_command_has_an_example_in_its_help() -> None:
-    command = typer.main.get_command(app)
-    commands = dict(command.commands)  # type: ignore[attr-defined]
-    commands |= {f"datasets {name}": sub for name, sub in commands.pop("datasets").commands.items()}
-    lacking = [name for name, sub in commands.items() if f"biconsensus {name}" not in (sub.epilog or "")]
-    assert lacking == []
 
 
 def test_the_version_is_the_same_everywhere() -> None:

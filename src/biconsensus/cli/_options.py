@@ -220,7 +220,13 @@ Threshold = Annotated[
 ]
 Samples = Annotated[
     str,
-    typer.Option("--samples", metavar="N", help="Random minimal samples: a number, or 'auto'.", rich_help_panel=MODELS),
+    typer.Option(
+        "--samples",
+        "--n-samples",
+        metavar="N",
+        help="Random minimal samples: a number, or 'auto'.",
+        rich_help_panel=MODELS,
+    ),
 ]
 SampleLaw = Annotated[
     str | None,

@@ -65,8 +65,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     bounds : mapping of str to (float, float), optional
         Smallest and largest value of what a model may look like, such as ``{"radius": (5, 50)}``.
     label_width : float, optional
-        Elements get the label of the nearest model within that many thresholds. By default each model has
-        its own width, from 1 to 2.5 thresholds: labels go as far as most elements are more than clutter.
+        Elements get the label of the nearest model within that many thresholds. By default each model has its own
+        width: labels go as far as elements are more likely of the model than clutter, at most one threshold, for
+        correspondences from 1 to 2.5.
     random_state : int, Generator, RandomState or None
         Seed.
     n_jobs : int, optional
@@ -200,8 +201,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
         self.labels_ = labels_of(self._found, self.bands_, data)
-        self.pool_, self.support_, consensus = consensus_of(self._found, data, self.membership_)
-        self.consensus_ = made_by(consensus, self, "fit(X)")
+        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_), self, "fit(X)")
+        self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
             warnings.warn(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "

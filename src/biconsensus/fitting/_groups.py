@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -495,6 +495,41 @@ class Exclusion:
         held = (weights * among) @ self._hits[family].hits[:, levels] - test.left_out * weights.mean()
         chance = self._hits[family].chance[levels]
         return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
+
+
+def in_simpler_family(one: Found, data: FloatArray, candidates: list[Candidates], limit: float) -> Found:
+    """The model, or that of a family with fewer parameters which explains its elements as well.
+
+    A plane that had few hypotheses of its own in this round can be taken as a cylinder of a hundred metres.
+    """
+    own = next(each for each in candidates if each.family.name == one.family.name)
+    simpler = [each for each in candidates if _parameters(each.test.model) < _parameters(own.test.model)]
+    for other in sorted(simpler, key=lambda each: _parameters(each.test.model)):
+        if not hasattr(other.test.model, "refit"):
+            continue
+        inside = one.family.residuals(one.fit.params[None], data)[:, 0] <= one.fit.threshold
+        view = other.family.view(data)
+        params = settle(view, other.test.model, inside, one.fit.threshold)
+        if params is None:
+            continue
+        fit = sharpen(view, other.test.model, params[None], one.fit.threshold, np.array([one.fit.core / 2]))[0]
+        pair = [replace(own, fits=[one.fit]), replace(other, fits=[fit])]
+        both = Exclusion(data, pair)
+        left = both._after(frozenset())
+        log_nfa = both._band_log_nfa(1, left)
+        if left.scores[1] <= left.scores[0] and log_nfa < limit:
+            support, width = fit.params[None], np.array([one.fit.threshold])
+            score = float(left.scores[1]) + one.log_penalty
+            return replace(
+                one,
+                family=other.family,
+                fit=fit,
+                log_nfa=log_nfa + one.log_penalty,
+                fitted_log_nfa=score,
+                support=support,
+                support_thresholds=width,
+            )
+    return one
 
 
 def _total(found: Iterable[Found]) -> float:

@@ -8,21 +8,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._groups import Candidates, Exclusion, Found, reweighted, sharpen
+from biconsensus.fitting._groups import Candidates, Exclusion, Found, in_simpler_family, reweighted, sharpen
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
 from biconsensus.fitting._paper import confirm_as_paper
 from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, positions
 from biconsensus.fitting._threshold import N_SCALES, scale_of
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.result._assemble import assemble_groups
 from biconsensus.result._consensus import Consensus
 from biconsensus.significance._models import Background, NfaTest, log_binomial_tail, log_tests
 from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_reach
 
 _FLANK = 2.0
 """Clutter around a model is measured from where labels end at most to this many times as far."""
-_STEPS = 7
+_STEPS = 8
 """Widths of labels that are tried."""
+_NARROW = 0.3
+"""The narrowest of them, in thresholds: the smallest at which models are tested."""
 _SCALE = 0.95
 """Part of a model's own elements that its own scale holds."""
 _MAJORITY = 0.5
@@ -31,7 +34,7 @@ _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
-_BATCH, _BATCHES = 500, 16
+_BATCH, _BATCHES = 1000, 16
 """Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
 """Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
@@ -48,12 +51,9 @@ _BLOCK = 1 << 21
 _SUPPORT = 1 << 23
 """Entries of the preference matrix of the hypotheses behind the models, at most."""
 SETTINGS = {
-    "overlap": True,
-    "quorum": 0.5,
     "method": "greedy",
     "min_elements": 2,
     "min_candidates": 4,
-    "unassigned": "leave",
     "chosen_by": "models",
     "evidence": "models",
 }
@@ -136,16 +136,14 @@ def nearest_of(residuals: FloatArray, bands: FloatArray, width: float = 1.0) -> 
 def _band(
     distance: FloatArray, own: BoolArray, free: BoolArray, threshold: float, codimension: float, reach: float
 ) -> float:
-    """The width, from one threshold to as many as the family reaches, up to which labels are most often right.
+    """The width up to which labels are most often right: at most one threshold, or from one to the family's reach.
 
     Of n elements within r about E are clutter, as dense as around the model: n - 2 E is right less wrong labels.
     """
-    if reach <= 1:
-        return threshold
     far = reach * threshold
     around = np.count_nonzero(free & (distance > far) & (distance <= _FLANK * far)) + 0.5
     density = around / ((_FLANK * reach) ** codimension - reach**codimension)
-    widths = np.linspace(1.0, reach, _STEPS)
+    widths = np.linspace(1.0 if reach > 1 else _NARROW, reach, _STEPS)
     counts = np.count_nonzero(distance[own, None] <= widths * threshold, axis=0)
     return float(threshold * widths[int(np.argmax(counts - 2 * density * widths**codimension))])
 
@@ -334,6 +332,9 @@ class ModelSearch:
         # background alone that has a probability of a at most, and a + a^2 + a^3 + ... = epsilon
         log_penalty = float(np.log10(1 + settings.epsilon))
         found = Exclusion(data, candidates).run(settings.epsilon, log_penalty)
+        if len(candidates) > 1:
+            limit = float(np.log10(settings.epsilon)) - log_penalty
+            found = [in_simpler_family(one, data, candidates, limit) for one in found]
         if self._live.sum() > len(data):
             tests = {one.family.name: one.test for one in candidates}
             found = [new for one in found if (new := self._verified(one, tests[one.family.name])) is not None]
@@ -482,28 +483,18 @@ def labels_of(found: list[Found], bands: FloatArray, data: FloatArray) -> IntArr
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> tuple[Pool, list[IntArray], Consensus]:
+def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> Consensus:
     """The hypotheses behind the models as a pool, and the models as its bi-clusters."""
     most = max(1, _SUPPORT // len(data))
     sizes = [min(len(one.support), most) for one in found]
-    if not found:
-        pool, support = Pool.from_groups([[]], len(data)), list[IntArray]()
-    else:
+    if found:
         votes = [_votes(one, size, data) for one, size in zip(found, sizes)]
         pool = Pool.from_matrix(csr_array(np.hstack(votes)), names=_names(found, sizes))
-        support = list(np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]))
-    gains = np.array([_gain(pool, membership[:, [t]], columns) for t, columns in enumerate(support)], np.float64)
-    consensus = Consensus(
-        pool=pool,
-        row_of=np.arange(len(data)),
-        members=membership,
-        candidates=tuple(support),
-        gains=gains,
-        objective=float(pool.sizes.sum() - 2 * gains.sum()),
-        settings=SETTINGS,
-        evidence=np.array([one.log_nfa for one in found], np.float64),
-    )
-    return pool, support, consensus
+    else:
+        pool = Pool.from_groups([[]], len(data))
+    support = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]) if found else []
+    evidence = np.array([one.log_nfa for one in found], np.float64)
+    return assemble_groups(pool, membership, support, evidence, SETTINGS)
 
 
 def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:
@@ -515,9 +506,3 @@ def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:
 def _names(found: list[Found], sizes: list[int]) -> list[str]:
     """Names of the hypotheses behind each model."""
     return [f"model {t}: hypothesis {i}" for t, size in enumerate(sizes) for i in range(size)]
-
-
-def _gain(pool: Pool, members: csr_array, columns: IntArray) -> float:
-    """Votes for, less half of all votes, of a model's hypotheses on its elements."""
-    inside = np.bincount(pool.inverse, np.asarray(members.todense()).ravel(), minlength=pool.rows.shape[0])
-    return float((inside @ pool.rows[:, columns]).sum() - inside.sum() * len(columns) / 2)

@@ -249,15 +249,15 @@ class Drawn:
     """and what all rows and columns hold."""
 
 
-def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS, n_sources: int = 2) -> Drawn | None:
+def draw_rows(problem: PreferenceMatrix, size: int | None = None, n_sources: int = 2) -> Drawn | None:
     """Rows that stand for all of them, and how many elements each then stands for; None where there are few anyway.
 
     Parameters
     ----------
     problem : PreferenceMatrix
         Distinct rows and columns.
-    size : int
-        Rows expected for the elements as a whole; those that small groups need come on top.
+    size : int, optional
+        Rows expected for the elements as a whole, `SAMPLE_ROWS` by default; those that small groups need come on top.
     n_sources : int
         Sources that a group needs behind it.
 
@@ -281,6 +281,7 @@ def draw_rows(problem: PreferenceMatrix, size: int = SAMPLE_ROWS, n_sources: int
     >>> draw_rows(bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1]]))) is None
     True
     """
+    size = SAMPLE_ROWS if size is None else size
     if problem.shape[0] <= WORTH_SAMPLING * size:
         return None
     share = problem.counts * _needed(problem, size, n_sources)

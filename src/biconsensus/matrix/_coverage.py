@@ -54,6 +54,14 @@ def sums_by(places: NDArray[Any], amounts: NDArray[Any], size: int) -> FloatArra
     return np.asarray(np.bincount(places, amounts, minlength=size), np.float64)
 
 
+def in_groups(groups: IntArray, values: FloatArray, n_groups: int = 0) -> csr_array:
+    """(k, T) the value of each item in its group, -1 for none."""
+    inside = groups >= 0
+    ends = np.concatenate([[0], np.cumsum(inside)])
+    shape = (groups.size, max(int(groups.max(initial=-1)) + 1, n_groups))
+    return csr_array((values[inside], groups[inside], ends), shape=shape)
+
+
 def values_at(matrix: csr_array, rows: IntArray, columns: IntArray) -> FloatArray:
     """(k,) values at pairs of a row and a column, 0 where nothing is stored."""
     if rows.size == 0:  # for which SciPy gives a matrix

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import stored_rows, sums_by
+from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by
 from biconsensus.pool._distinct import CACHED, column_sums, group_rows, mix, row_parts
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes")
 """What is kept of a matrix when its weights change."""
+SCANNED = 8
+"""Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
 PROBE = 1 << 12
 """Rows that mostly tell candidates apart."""
 
@@ -145,6 +147,12 @@ class PreferenceMatrix:
             amounts = np.repeat(self.counts[part], lengths)
             held += sums_by(place, amounts if self.binary else amounts * entries.data[stored], held.size)
         return held.reshape(self.shape[1], n_groups + 1)[:, :n_groups]
+
+    def shared_with_groups(self, rows: IntArray, n_groups: int) -> csr_array:
+        """(q, T) the same, sparse: by way of the table where it is small, else by the pairs that share an element."""
+        if self.shape[1] * n_groups <= SCANNED * self.entries.nnz:
+            return csr_array(self.held_by_columns(rows, n_groups))
+        return csr_array(self.amounts_by_column @ in_groups(rows, np.ones(rows.size), n_groups))
 
     def group_gains(self, rows: IntArray, columns: IntArray, quorum: Fraction) -> FloatArray:
         """(T,) gains of disjoint blocks, from the group of each row (r,) and column (q,), -1 for none."""

@@ -29,9 +29,9 @@ FEW_GROUPS = 500
 """Groups up to which a table of all pairs of them is quicker than that of the pairs that meet; estimated, for speed."""
 MAX_PAIRS = 4_000_000
 """Pairs of columns that are looked at together; a group of more than 2,000 columns is cut by its heaviest ones."""
-PAIR_COST = 30
+PAIR_COST = 60
 """Steps of a dense product in the time in which one pair of entries is counted; estimated, for speed."""
-PRODUCT_COST = 150_000
+PRODUCT_COST = 15_000
 """Steps of a dense product in the time that starting one takes; estimated, for speed."""
 N_PEAKS = 1000
 """Most frequent rows that make a start of their own."""

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import stored_rows, summed, sums_by, top_in_rows, values_at
-from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.matrix._coverage import in_groups, stored_rows, summed, sums_by, top_in_rows, values_at
+from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
 from biconsensus.pool._distinct import CACHED
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
-SCANNED = 8
-"""Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 
@@ -147,14 +145,14 @@ class Votes:
         scores = held.reshape(n_groups + 1, n_rows)[:n_groups]
         scores -= sums_by(group, self.cost, n_groups + 1)[:n_groups, None]
         if self.unseen is not None and self.problem.view is not None:
-            by_view = summed(grouped(columns, self.cost), self.problem.view, self.unseen.shape[1]).toarray()
+            by_view = summed(in_groups(columns, self.cost), self.problem.view, self.unseen.shape[1]).toarray()
             scores += (self.unseen[start:stop] @ by_view).T
         return scores
 
     def _near_rows(self, columns: IntArray) -> csr_array:
         """(r, T) the same where a column of the row is in the group: elsewhere it can only lose."""
-        asked = grouped(columns, self.cost)
-        scores = csr_array(self.entries @ grouped(columns, self.reward))
+        asked = in_groups(columns, self.cost)
+        scores = csr_array(self.entries @ in_groups(columns, self.reward))
         scores.data = scores.data - asked.sum(axis=0)[scores.indices]
         if self.unseen is not None and self.problem.view is not None:
             by_view = summed(asked, self.problem.view, self.unseen.shape[1])
@@ -172,7 +170,7 @@ class Votes:
 
     def _near_columns(self, rows: IntArray) -> csr_array:
         """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
-        scores = csr_array(self.entries_by_column @ grouped(rows, np.ones(rows.size)))
+        scores = csr_array(self.entries_by_column @ in_groups(rows, np.ones(rows.size)))
         column = stored_rows(scores)
         asked = self.problem.group_sizes(rows, 0)[scores.indices]
         if self.problem.view is not None and self.unseen_by_view is not None:
@@ -195,8 +193,8 @@ class Votes:
 
     def near_groups(self, columns: IntArray, rows: IntArray) -> csr_array:
         """(T, T) the same before what is asked, where a column of the one group holds a row of the other."""
-        held = self.entries_by_column @ grouped(rows, np.ones(rows.size), n_groups_of(columns))
-        found = csr_array(grouped(columns, self.reward).T @ held)
+        held = self.entries_by_column @ in_groups(rows, np.ones(rows.size), n_groups_of(columns))
+        found = csr_array(in_groups(columns, self.reward).T @ held)
         return found if self.unseen_by_view is None else csr_array(found + self._unasked(columns, rows))
 
     def asked(self, columns: IntArray) -> FloatArray:
@@ -208,12 +206,12 @@ class Votes:
         """(T, T) what the columns of one group do not ask of the rows of another, because they did not see them."""
         assert self.problem.view is not None
         assert self.unseen_by_view is not None
-        by_view = summed(grouped(columns, self.cost), self.problem.view, self.unseen_by_view.shape[0])
+        by_view = summed(in_groups(columns, self.cost), self.problem.view, self.unseen_by_view.shape[0])
         return csr_array(by_view.T @ self._lost(rows, n_groups_of(columns)))
 
     def _lost(self, rows: IntArray, n_groups: int = 0) -> csr_array:
         """(v, T) elements of each group of rows that were not seen in each view."""
-        return csr_array(self.unseen_by_view @ grouped(rows, np.ones(rows.size), n_groups))
+        return csr_array(self.unseen_by_view @ in_groups(rows, np.ones(rows.size), n_groups))
 
     @cached_property
     def _binary(self) -> bool:
@@ -250,11 +248,3 @@ def first_of_each(marks: BoolArray) -> IntArray:
 def n_groups_of(groups: IntArray) -> int:
     """Number of groups, numbered from 0."""
     return int(groups.max(initial=-1)) + 1
-
-
-def grouped(groups: IntArray, values: FloatArray, n_groups: int = 0) -> csr_array:
-    """(k, T) the value of each item in its group."""
-    inside = groups >= 0
-    ends = np.concatenate([[0], np.cumsum(inside)])
-    shape = (groups.size, max(n_groups_of(groups), n_groups))
-    return csr_array((values[inside], groups[inside], ends), shape=shape)

@@ -48,9 +48,7 @@ class LineModel:
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k) of points (m, 2) to lines (k, 3)."""
-        distance = data @ params[:, :2].T
-        distance += params[:, 2]
-        return np.abs(distance, out=distance)
+        return flat_distances(params, data)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Total least squares (3,)."""
@@ -113,9 +111,7 @@ class PlaneModel:
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k) of points (m, 3) to planes (k, 4)."""
-        distance = data @ params[:, :3].T
-        distance += params[:, 3]
-        return np.abs(distance, out=distance)
+        return flat_distances(params, data)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Total least squares (4,)."""
@@ -198,6 +194,12 @@ class SubspaceModel:
 def _log_ball(d: int) -> float:
     """Logarithm of the volume of the unit ball in d dimensions."""
     return float(d / 2 * np.log(np.pi) - gammaln(d / 2 + 1))
+
+
+def flat_distances(params: FloatArray, data: FloatArray) -> FloatArray:
+    """Distances (m, k) of points (m, d) to lines or planes (k, d + 1): unit normal and offset."""
+    distance = np.column_stack([data, np.ones(len(data))]) @ params.T
+    return np.abs(distance, out=distance)
 
 
 def principal_axes(data: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from biconsensus.models._background import as_probability, box_sides
 from biconsensus.models._least_squares import levenberg_marquardt
@@ -31,9 +30,16 @@ def round_through(samples: FloatArray) -> FloatArray:
 
 def round_distances(params: FloatArray, data: FloatArray) -> FloatArray:
     """Distances (m, k) of points to circles or spheres."""
-    distance = cdist(data, params[:, :-1])
+    # |x - c|^2 as one product, around the middle of the data, where it loses no digits that matter
+    middle = data.mean(axis=0)
+    points, centres = data - middle, params[:, :-1] - middle
+    left = np.column_stack([points, np.einsum("md,md->m", points, points), np.ones(len(points))])
+    right = np.column_stack([-2 * centres, np.ones(len(centres)), np.einsum("kd,kd->k", centres, centres)])
+    distance: FloatArray = left @ right.T
+    np.sqrt(np.maximum(distance, 0.0, out=distance), out=distance)
     distance -= params[:, -1]
-    return np.asarray(np.abs(distance, out=distance), dtype=float)
+    np.abs(distance, out=distance)
+    return distance
 
 
 def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:

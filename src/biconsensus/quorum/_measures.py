@@ -9,12 +9,20 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, issparse
 
-from biconsensus.matrix._coverage import held_weight, largest_in_rows, sums_by, weights_behind
-from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.matrix._coverage import (
+    held_weight,
+    in_groups,
+    largest_in_rows,
+    stored_rows,
+    sums_by,
+    top_in_rows,
+    weights_behind,
+)
+from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
 from biconsensus.protocols import Block, FloatArray, IntArray
 
 
-def retention(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | None = None) -> float:
+def retention(problem: PreferenceMatrix, labels: IntArray, held: csr_array | None = None) -> float:
     """Sum over the groups of the share of a random walk that stays inside.
 
     Parameters
@@ -23,8 +31,8 @@ def retention(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | No
         The pool.
     labels : (r,) array of int
         Group of each row, -1 for none.
-    held : (q, T) array, optional
-        Elements of each group that each column holds (`PreferenceMatrix.held_by_columns`), if they are known.
+    held : (q, T) sparse array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.shared_with_groups`), if they are known.
 
     Returns
     -------
@@ -44,11 +52,11 @@ def retention(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | No
     2.0
     """
     n_groups = int(labels.max(initial=-1)) + 1
-    held = problem.weights[:, None] * (problem.held_by_columns(labels, n_groups) if held is None else held)
-    reach = problem.weights * problem.sizes
+    held = problem.shared_with_groups(labels, n_groups) if held is None else held
+    column, reach = stored_rows(held), np.maximum(problem.weights * problem.sizes, 1e-300)
     inside = labels >= 0
     volumes = sums_by(labels[inside], (problem.counts * (problem.entries @ problem.weights))[inside], n_groups)
-    kept = (held**2 / np.maximum(reach, 1e-300)[:, None]).sum(axis=0)
+    kept = sums_by(held.indices, (problem.weights[column] * held.data) ** 2 / reach[column], n_groups)
     return float((kept / np.maximum(volumes, 1e-300)).sum())
 
 
@@ -124,7 +132,7 @@ def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     return labels
 
 
-def relation(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | None = None) -> tuple[float, float]:
+def relation(problem: PreferenceMatrix, labels: IntArray, held: csr_array | None = None) -> tuple[float, float]:
     """Recall and precision, above chance, of a grouping against the sources.
 
     Parameters
@@ -133,8 +141,8 @@ def relation(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | Non
         The pool; sources without a column of positive weight are left out.
     labels : (r,) array of int
         Group of each row, -1 for none (each such element alone).
-    held : (q, T) array, optional
-        Elements of each group that each column holds (`PreferenceMatrix.held_by_columns`), if they are known.
+    held : (q, T) sparse array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.shared_with_groups`), if they are known.
 
     Returns
     -------
@@ -152,20 +160,20 @@ def relation(problem: PreferenceMatrix, labels: IntArray, held: FloatArray | Non
     n_groups = int(labels.max(initial=-1)) + 1
     if n_groups == 0:
         return 0.0, 0.0
-    held = problem.held_by_columns(labels, n_groups) if held is None else held
+    held = problem.shared_with_groups(labels, n_groups) if held is None else held
     used, same = _same_source(problem)
     sizes = np.tile(problem.group_sizes(labels, n_groups), (used.size, 1))
     if problem.unseen is not None:
-        sizes -= unseen_by_source(problem, members_of(problem, labels))[used]
+        sizes -= unseen_by_source(problem, in_groups(labels, problem.counts.astype(np.float64), n_groups))[used]
     total = problem.counts.sum() - unseen_by_source(problem, problem.counts[:, None])[used, 0]
-    both = (held**2).sum(axis=1) @ used_backers(problem)[:, used] / total**2
+    both = sums_by(stored_rows(held), held.data**2, held.shape[0]) @ used_backers(problem)[:, used] / total**2
     grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
     recall = both / np.maximum(same, 1e-12) - grouped
     return float(recall.mean()), float((both / grouped - same).mean())
 
 
 def contrast(
-    problem: PreferenceMatrix, labels: IntArray, weights: FloatArray, held: FloatArray | None = None
+    problem: PreferenceMatrix, labels: IntArray, weights: FloatArray, held: csr_array | None = None
 ) -> tuple[float, float]:
     """How much more often elements are together with their own group than with the nearest other one.
 
@@ -177,8 +185,8 @@ def contrast(
         Group of each row, -1 for none.
     weights : (q,) array
         Weights of the columns in the co-occurrences.
-    held : (q, T) array, optional
-        Elements of each group that each column holds (`PreferenceMatrix.held_by_columns`), if they are known.
+    held : (q, T) sparse array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.shared_with_groups`), if they are known.
 
     Returns
     -------
@@ -206,15 +214,33 @@ def contrast(
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
     entries = problem.entries if inside.size == labels.size else problem.entries[inside]
-    held = problem.held_by_columns(labels, n_groups) if held is None else held
-    near = entries @ (weights[:, None] * held) / most[inside, None]
-    place = np.arange(inside.size), labels[inside]
-    a = (near[place] - own[inside] / most[inside]) / np.maximum(sizes[labels[inside]] - 1.0, 1.0)
-    near /= np.maximum(sizes, 1.0)
-    near[place] = -1.0
-    b = near.max(axis=1)
+    held = problem.shared_with_groups(labels, n_groups) if held is None else held
+    weighted = csr_array((held.data * weights[stored_rows(held)], held.indices, held.indptr), shape=held.shape)
+    with_own, with_other = _nearness(entries, weighted, labels[inside], np.maximum(sizes, 1.0))
+    most, own, others = most[inside], own[inside], np.maximum(sizes[labels[inside]] - 1.0, 1.0)
+    a, b = (with_own - own) / most / others, with_other / most
     share = problem.counts[inside] / problem.counts[inside].sum()
     return float(share @ (a - b)), float(share @ ((a - b) / np.maximum(1.0 - np.minimum(a, b), 1e-12)))
+
+
+def _nearness(
+    entries: csr_array, weighted: csr_array, labels: IntArray, sizes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(r,) co-occurrence of rows with all of their group, and (r,) the largest mean one with another group."""
+    n_rows, n_groups = labels.size, sizes.size
+    if n_rows * n_groups <= SCANNED * entries.nnz:
+        near = entries @ weighted.toarray()
+        place = np.arange(n_rows), labels
+        with_own = near[place]
+        near /= sizes
+        near[place] = 0.0
+        return with_own, near.max(axis=1)
+    sparse = csr_array(entries.astype(np.float64) @ weighted)
+    row = stored_rows(sparse)
+    mine = sparse.indices == labels[row]
+    with_own = sums_by(row[mine], sparse.data[mine], n_rows)
+    sparse.data = np.where(mine, 0.0, sparse.data / sizes[sparse.indices])
+    return with_own, np.maximum(top_in_rows(sparse)[1], 0.0)
 
 
 def members_of(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:

@@ -18,10 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
-from biconsensus.matrix._coverage import held_weight, largest_in_rows, sums_by
+from biconsensus.matrix._coverage import held_weight, in_groups, largest_in_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
-from biconsensus.methods._votes import Votes, grouped, n_groups_of
+from biconsensus.methods._votes import Votes, n_groups_of
 from biconsensus.pool._distinct import row_parts
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
@@ -394,7 +394,7 @@ def blocks_of(
 def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray, IntArray]:
     """Groups of all rows and of all columns, from groups of columns that were found on a sample of the rows."""
     if rule == "nearest":
-        held = held_weight(votes.problem.entries, grouped(columns, votes.problem.weights))
+        held = held_weight(votes.problem.entries, in_groups(columns, votes.problem.weights))
         return largest_in_rows(held), columns
     if rule == "greedy":
         columns = votes.group_of_columns(votes.first_rows(columns))

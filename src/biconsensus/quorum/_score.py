@@ -127,7 +127,7 @@ class PathScorer:
         n_groups = int(labels.max(initial=-1)) + 1
         if n_groups < 2:
             return FitMeasures()
-        held = self.problem.held_by_columns(labels, n_groups)
+        held = self.problem.shared_with_groups(labels, n_groups)
         kept = (retention(self.problem, labels, held) - 1.0) / (n_groups - 1.0)
         fit = relation(self.problem, labels, held)
         return FitMeasures(*fit, *contrast(self.problem, labels, self.plain, held), kept)

@@ -13,7 +13,7 @@ from biconsensus.errors import InputError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import Block, Evidence, FloatArray, comparable
+from biconsensus.protocols import Block, Evidence, FloatArray, IntArray, comparable
 from biconsensus.quorum._path import QuorumPath
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import PathTrace
@@ -108,6 +108,51 @@ def assemble(
         result,
         trace=PathTrace(path, joined.inverse, power, on_path, settings["unassigned"], evidence, answer.path_evidence),
     )
+
+
+def assemble_groups(
+    pool: Pool, members: csr_array, candidates: list[IntArray], evidence: FloatArray, settings: dict[str, Any]
+) -> Consensus:
+    """Consensus of groups whose elements are not rows of a matrix, such as those of models that were fitted again.
+
+    Parameters
+    ----------
+    pool : Pool
+        The candidates.
+    members : (m, t) sparse bool array
+        Elements of each group.
+    candidates : list of t int arrays
+        Candidates behind each group.
+    evidence : (t,) array
+        Significance of each group.
+    settings : dict
+        What a consensus says of itself beside the kind of evidence; groups are those of a majority.
+
+    Returns
+    -------
+    Consensus
+    """
+    inside = [
+        np.bincount(pool.inverse, _column(members, t), minlength=pool.rows.shape[0]) for t in range(len(candidates))
+    ]
+    votes = [(own @ pool.rows[:, columns]).sum() for own, columns in zip(inside, candidates)]
+    halves = [own.sum() * len(columns) / 2 for own, columns in zip(inside, candidates)]
+    gains = np.array(votes, np.float64) - np.array(halves, np.float64)
+    return Consensus(
+        pool=pool,
+        row_of=np.arange(members.shape[0]),
+        members=members,
+        candidates=tuple(candidates),
+        gains=gains,
+        objective=float(pool.sizes.sum() - 2 * gains.sum()),
+        settings={"quorum": 0.5, "overlap": True, "unassigned": "leave", **settings},
+        evidence=evidence,
+    )
+
+
+def _column(members: csr_array, t: int) -> FloatArray:
+    """(m,) ones for the elements of one group."""
+    return np.asarray(members[:, [t]].todense(), np.float64).ravel()
 
 
 def _with_evidence(result: Consensus, evidence: Evidence) -> Consensus:

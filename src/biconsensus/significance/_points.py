@@ -33,8 +33,9 @@ SMALLEST = 10
 FEW_POINTS = 80
 """Points below which fewer neighbours are looked at: with eight groups of ten neighbours each, no group is smaller."""
 CAP = 6.0
-"""What one border can gain, in standard errors: deeper does not make it more real. What counts is the depth beyond the
-level, so that a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
+"""Standard errors of one border that count: a deeper valley is not a more real one. Of the depth of a valley in the
+density, where all borders have one level; on a direction, where levels differ, of the depth beyond the level, so that
+a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
 """Intrinsic dimensions, and the depth in standard errors that valleys inside one cloud hardly reach there.
 
@@ -58,6 +59,10 @@ other groups take a fixed share of what lies between two parts of one cloud (ben
 NULL_ON_DIRECTION = 1.0, 0.9
 """Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
 script)."""
+TOLL_ON_DIRECTION = 6.0
+"""Evidence that any grouping must have beyond its borders, divided by the number of columns: in few columns sources
+agree on how to cut one cloud. Its best backed grouping has at most 1.8 in 4 columns, 0.8 in 6, 0.4 in 10, none from 12
+on (benchmarks/tuning/points.py, choices; 150 points and more)."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_ON_DIRECTION = 3
@@ -287,13 +292,12 @@ class _DensityValleys:
             sizes[high] += sizes[low]
         # groups that do not touch at all are as far apart as can be
         apart = sorted((g for g in range(n_groups) if forest.root(g) == g), key=lambda g: -sizes[g])
-        far = self.level + CAP
-        borders += [(self._gain(far, sizes[g]), far + offset, apart[0], g) for g in apart[1:]]
+        borders += [(self._gain(CAP, sizes[g]), CAP + offset, apart[0], g) for g in apart[1:]]
         return _View.of(borders)
 
     def _gain(self, depth: float, size: int) -> float:
         """What a border adds."""
-        gain = min(max(depth - self.level, -CAP), CAP)
+        gain = min(max(depth, -CAP), CAP) - self.level
         return min(gain, 0.0) if size < self._smallest else gain
 
 
@@ -311,8 +315,7 @@ class _ProjectedValleys:
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
         self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
-        # the best of seventy groupings of one cloud can reach the level, twice the level hardly ever
-        self.toll = self.level
+        self.toll = TOLL_ON_DIRECTION / points.shape[1]
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:

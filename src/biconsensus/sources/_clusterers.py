@@ -23,8 +23,8 @@ from biconsensus.sources._running import Grouping, NamedSource
 class EstimatorSource:
     """Runs a scikit-learn clusterer on all of the data, or on a random part of its rows and features.
 
-    Rows that were not drawn are not seen (NaN), so they do not vote, unless `extend` gives them the label of the
-    nearest drawn row.
+    Rows that were not drawn are not seen (NaN), so they do not vote, unless `extend` gives them a label too: the one
+    that the clusterer predicts or, where it cannot, that of the nearest drawn row.
     """
 
     estimator: Any
@@ -48,6 +48,8 @@ class EstimatorSource:
         predictor = Predictor(estimator, columns) if hasattr(estimator, "predict") else None
         if rows is None:
             return Grouping(labels, predictor)
+        if self.extend and predictor is not None:
+            return Grouping(np.asarray(predictor.predict(data)), predictor)
         if self.extend:
             everything = data if columns is None else data[:, columns]
             nearest = KDTree(part).query(everything, return_distance=False)[:, 0]

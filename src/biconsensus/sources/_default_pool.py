@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.cluster import HDBSCAN, KMeans, MiniBatchKMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,6 +15,7 @@ from biconsensus.sources._landmarks import (
     MOST_VECTORS,
     TREE_LANDMARKS,
     DensityBasins,
+    DensityTree,
     GuardedLinkage,
     LandmarkSource,
     NeighbourSpectral,
@@ -22,10 +23,13 @@ from biconsensus.sources._landmarks import (
 )
 from biconsensus.sources._running import NamedSource
 
-Method = WardCut | GuardedLinkage | NeighbourSpectral | DensityBasins
+Method = WardCut | GuardedLinkage | NeighbourSpectral | DensityBasins | DensityTree
 
 MINI_BATCH_FROM = 20_000
 """Rows from which k-means works in mini-batches, and that a mixture gets to see."""
+MOST_SEEN = 50_000
+"""Rows that k-means gets to see: 500 for each of a hundred centres, whose standard error is then a twentieth of the
+spread of their cluster."""
 MOST_CLUSTERS = 100
 """Clusters that are asked for at most, which bounds the cost for large data."""
 SAME_UNIT = 4.0
@@ -62,9 +66,11 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
     few, vectors = (_spread(2, min(top, MOST_VECTORS), n) for n in (8, 14))
     sources = [_kmeans(m, k) for k in numbers]
     sources += [_mixture(m, d, k) for k in few]
-    sources += [_hdbscan(size) for size in sorted({max(2, min(m, n)) for n in (5, 10, 20, 40)})]
     if scaled:
         sources = [_standardised(source) for source in sources]
+    # quadratic in many dimensions, so it works on the landmarks of Ward's tree
+    smallest = sorted({max(2, min(m, n)) for n in (5, 10, 20, 40)})
+    sources += [_landmark("hdbscan", DensityTree(size), TREE_LANDMARKS, scaled) for size in smallest]
     if m >= 3:
         sources += [_landmark("ward", WardCut(k), TREE_LANDMARKS, scaled) for k in numbers]
         sources += [_landmark("guarded linkage", GuardedLinkage(k), GRAPH_LANDMARKS, scaled) for k in numbers]
@@ -102,9 +108,10 @@ def _spread(low: int, high: int, n: int) -> list[int]:
 
 
 def _kmeans(m: int, k: int) -> NamedSource:
-    """k-means on all rows."""
+    """k-means; of very many rows it sees some and predicts the others."""
     kind = MiniBatchKMeans if m >= MINI_BATCH_FROM else KMeans
-    return NamedSource(f"k-means({k})", EstimatorSource(kind(k, n_init=3)), {"n_clusters": k})
+    run = EstimatorSource(kind(k, n_init=3), min(m, MOST_SEEN), extend=True)
+    return NamedSource(f"k-means({k})", run, {"n_clusters": k})
 
 
 def _mixture(m: int, d: int, k: int) -> NamedSource:
@@ -114,12 +121,6 @@ def _mixture(m: int, d: int, k: int) -> NamedSource:
     params = {"n_components": k, "covariance_type": kind}
     rows = min(m, MINI_BATCH_FROM)
     return NamedSource(f"gaussian mixture({k})", EstimatorSource(model, rows, extend=True), params)
-
-
-def _hdbscan(size: int) -> NamedSource:
-    """HDBSCAN, of quadratic cost in many dimensions."""
-    run = EstimatorSource(HDBSCAN(min_cluster_size=size, copy=True), TREE_LANDMARKS, extend=True)
-    return NamedSource(f"hdbscan({size})", run, {"min_cluster_size": size})
 
 
 def _landmark(kind: str, method: Method, most: int, scaled: bool) -> NamedSource:

@@ -18,7 +18,7 @@ from scipy.cluster.hierarchy import ward
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
-from sklearn.cluster import KMeans
+from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.neighbors import NearestNeighbors
 
 from biconsensus.protocols import FloatArray, IntArray
@@ -333,6 +333,18 @@ class NeighbourSpectral:
         return labels
 
 
+@dataclass(frozen=True)
+class DensityTree:
+    """HDBSCAN with a smallest cluster; its noise stays in no group."""
+
+    min_cluster_size: int
+
+    def __call__(self, marks: Landmarks, seed: int) -> IntArray:
+        """Labels of the landmarks."""
+        labels: IntArray = HDBSCAN(min_cluster_size=self.min_cluster_size, copy=True).fit_predict(marks.points)
+        return labels
+
+
 _KNOWN: OrderedDict[tuple[str, int, bool], Landmarks] = OrderedDict()
 
 
@@ -340,7 +352,8 @@ def landmarks_of(data: FloatArray, most: int, standardised: bool) -> Landmarks:
     """Landmarks of the data; kept for the last few data sets, because many sources ask for the same ones."""
     array = np.ascontiguousarray(data)
     most = min(most, len(array))
-    key = hashlib.blake2b(array.tobytes()).hexdigest() + str(array.shape), most, standardised
+    # of the data itself, not of a copy, and by a hash that processors have a command for
+    key = hashlib.sha256(array.data).hexdigest() + str(array.shape), most, standardised
     if key not in _KNOWN:
         _KNOWN[key] = _new_landmarks(array, most, standardised)
     _KNOWN.move_to_end(key)
