@@ -462,16 +462,19 @@ def main() -> None:
     jobs |= {f"large {k}": (measure_large_modes, k) for k in (1, 2)}
     jobs |= {f"update {kind}": (measure_update, kind) for kind in ("easy", "realistic")}
     jobs["time of a question"] = (measure_question_time,)
-    jobs |= {f"question {name}": (measure_questions, table, truth) for name, table, truth in question_pools()}
+    asked = sys.argv[1:]
+    if not asked or any(one.startswith("question") for one in asked):
+        jobs |= {f"question {name}": (measure_questions, table, truth) for name, table, truth in question_pools()}
     jobs |= {f"granular {family}": (measure_granular, family) for family in ("ensemble_pools", *pools.KINDS)}
     jobs |= {"networks": (measure_networks,), "landscape": (measure_landscape,), "streams": (measure_streams,)}
-    jobs |= {f"stopping {name}": (measure_stopping, run) for name, run in stopping_pools()}
+    if not asked or any(one.startswith("stopping") for one in asked):
+        jobs |= {f"stopping {name}": (measure_stopping, run) for name, run in stopping_pools()}
     for key, (measure, *given) in jobs.items():
-        if key not in kept.values and (not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))):
+        if key not in kept.values and (not asked or key.startswith(tuple(asked))):
             kept.values[key] = measure(*given)
             print(key, kept.values[key], flush=True)
             kept.save()
-    if not set(jobs) - set(kept.values):
+    if not asked:
         kept.finish()
 
 

@@ -20,8 +20,6 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
-FEW_ELEMENTS = 0.01
-"""Share of the elements that may move without another search: about as many as two samples of the rows differ by."""
 FEW_SOURCES = 0.1
 """Share of new among all sources, since the last search, from which it is done again whatever they say."""
 ROWS_AT_ONCE = 8_192
@@ -69,7 +67,8 @@ def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
     doubtful = np.flatnonzero((labels >= 0) & ~agree[said, labels])
     votes = _Votes(before, csr_array(behind), (new @ behind).toarray(), quorum)
     moved, goes_to, comes, leaves = votes.moves(doubtful, parent, said, labels, found)
-    if counts[moved].sum() > FEW_ELEMENTS * pool.shape[0]:
+    # new sources that move a larger share of the elements than they are of the sources say something new
+    if counts[moved].sum() > pool.shape[0] * fresh / len(pool.sources):
         return None
     # gains: those of the old candidates, of the new ones on the groups as they were, and what the moved rows change
     of_new = _gains(new, _together(said, found, counts, (n_said, n_groups)), quorum, weights[n_old:])
