@@ -13,9 +13,8 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score as ari
 
 from benchmarks.meaning_networks import CASES, NULLS
-from biconsensus.significance._description import Links, compact, description_gain
+from biconsensus.significance._description import Links, best_refined, compact, description_gain, node_certainty
 from biconsensus.significance._propagation import _Spectrum, run
-from biconsensus.significance._refinement import best_refined, node_certainty
 from biconsensus.sources.networks import get_algorithm
 
 ALGORITHMS = ("louvain", "block_model", "label_propagation")

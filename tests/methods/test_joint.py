@@ -15,10 +15,9 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from biconsensus import Pool, find_consensus
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods import _joint as bipartite
 from biconsensus.methods import _joint as joint_method
-from biconsensus.methods import _votes as bipartite
-from biconsensus.methods._joint import optimise
-from biconsensus.methods._votes import Votes
+from biconsensus.methods._joint import Votes, optimise
 from biconsensus.protocols import Block
 from tests.helpers.strategies import examples
 

@@ -10,9 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.graphs import lfr_network, read_graph
 from biconsensus.significance import _propagation
-from biconsensus.significance._description import Links, description_gain
+from biconsensus.significance._description import Links, description_gain, refine
 from biconsensus.significance._links import LinkEvidence, place_with_neighbours
-from biconsensus.significance._refinement import refine
 
 
 def block_model(n: int, q: int, degree: float, times: float, seed: int) -> tuple[csr_array, np.ndarray]:

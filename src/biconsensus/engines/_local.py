@@ -8,9 +8,8 @@ from typing import Any
 from biconsensus.engines._chunks import open_chunks
 from biconsensus.engines._coder import Coder
 from biconsensus.engines._compressed import Compressed
-from biconsensus.pool._distinct import count_numbers
 from biconsensus.pool._pool import Pool
-from biconsensus.pool._rows import Numbering, Numbers
+from biconsensus.pool._rows import Numbering, Numbers, count_numbers
 
 
 def compress_stream(

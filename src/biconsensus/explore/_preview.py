@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from biconsensus.find import Traced
-from biconsensus.methods._votes import Votes
+from biconsensus.methods._joint import Votes
 from biconsensus.protocols import FloatArray
 from biconsensus.quorum._path import PathPoint, blocks_of, in_order
 from biconsensus.quorum._score import FitMeasures

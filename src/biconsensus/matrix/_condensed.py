@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._distinct import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
+from biconsensus.pool._rows import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray
 
 MAX_REFINEMENTS = 20

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by
-from biconsensus.pool._distinct import CACHED, column_sums, group_rows, mix, row_parts
+from biconsensus.pool._rows import CACHED, column_sums, group_rows, mix, row_parts
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from scipy.special import gammaln
 
 from biconsensus.matrix._condensed import draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._distinct import mix
 from biconsensus.pool._pool import Pool
+from biconsensus.pool._rows import mix
 from biconsensus.protocols import FloatArray, IntArray
 
 SAMPLE_ROWS = 2_000

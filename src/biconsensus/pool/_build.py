@@ -19,9 +19,8 @@ from biconsensus._checks import (
     check_weights,
 )
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.pool._distinct import group_rows
 from biconsensus.pool._labels import UNSEEN, code_cells, encode, exact_array
-from biconsensus.pool._rows import distinct_cells
+from biconsensus.pool._rows import distinct_cells, group_rows
 from biconsensus.protocols import FloatArray, IntArray
 
 

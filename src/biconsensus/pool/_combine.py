@@ -14,8 +14,7 @@ from scipy.sparse import csr_array, hstack, vstack
 from biconsensus._checks import check_indices
 from biconsensus.errors import InputError
 from biconsensus.pool._build import joined_sets
-from biconsensus.pool._distinct import group_rows
-from biconsensus.pool._rows import group_columns, refine_groups
+from biconsensus.pool._rows import group_columns, group_rows, refine_groups
 from biconsensus.protocols import IntArray
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.pool._agreement import redundant_sources, source_agreement
-from biconsensus.pool._distinct import group_rows
 from biconsensus.pool._pool import TRIVIAL_SHARE, Pool
+from biconsensus.pool._rows import group_rows
 from biconsensus.protocols import FloatArray, IntArray
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.pool._distinct import CACHED
+from biconsensus.pool._rows import CACHED
 from biconsensus.protocols import IntArray
 
 NONE = -1

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from biconsensus._checks import check_not_empty
 from biconsensus.pool import _build as build
 from biconsensus.pool import _combine as combine
-from biconsensus.pool._distinct import column_sums, count_numbers
+from biconsensus.pool._rows import column_sums, count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9

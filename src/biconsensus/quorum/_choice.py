@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from biconsensus.methods._votes import Votes
+from biconsensus.methods._joint import Votes
 from biconsensus.protocols import Block, Evidence, FloatArray, IntArray
 from biconsensus.quorum._path import PathPoint, QuorumPath, make_point
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._distinct import row_parts
+from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._measures import unseen_by_source
 

@@ -20,10 +20,9 @@ from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._coverage import held_weight, in_groups, largest_in_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._joint import climb, columns_of, divided, merged, peaks
-from biconsensus.methods._votes import Votes, n_groups_of
-from biconsensus.pool._distinct import row_parts
+from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of, peaks
 from biconsensus.pool._pool import Pool
+from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
 from biconsensus.quorum._given_number import group_rows
 from biconsensus.quorum._measures import nearest

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from biconsensus.errors import InputError
 from biconsensus.matrix import _coverage as shares
-from biconsensus.pool._distinct import gather
 from biconsensus.pool._pool import Pool
+from biconsensus.pool._rows import gather
 from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray
 from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 

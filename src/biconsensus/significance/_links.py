@@ -14,14 +14,15 @@ from scipy.sparse import csr_array
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._description import (
     Links,
+    best_refined,
     compact,
     description_gain,
     gain_of_tally,
     in_order,
     merge_gains,
+    node_certainty,
 )
 from biconsensus.significance._propagation import propagate
-from biconsensus.significance._refinement import best_refined, node_certainty
 
 LN_10 = float(np.log(10.0))
 

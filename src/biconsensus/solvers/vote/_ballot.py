@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._coverage import stored_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._distinct import column_sizes
+from biconsensus.pool._rows import column_sizes
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
 
 SINGLE = 2**24

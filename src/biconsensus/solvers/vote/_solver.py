@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._distinct import mix, row_hashes
+from biconsensus.pool._rows import mix, row_hashes
 from biconsensus.protocols import Block, BoolArray, IntArray, comparable
 from biconsensus.solvers.vote._ballot import BLOCK, Ballot, Sets, Tally, set_of
 
