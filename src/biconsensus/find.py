@@ -265,13 +265,12 @@ def fewest_sources(pool: Pool) -> int:
     Two sources or more make a consensus; elements that hardly anything saw (one in twenty) do not count.
     """
     present = np.unique(pool.source_of)
-    if pool.unseen is None or pool.view_of is None:
+    if pool.unseen is None or pool.mask_of is None:
         typical = present.size
     else:
-        view = np.zeros(len(pool.sources), np.int64)
-        view[pool.source_of] = pool.view_of
-        sources_of_view = np.bincount(view[present], minlength=pool.unseen.shape[1])
-        votes = present.size - pool.unseen.astype(np.int64) @ sources_of_view
+        mask = pool.mask_of_source
+        sources_of_mask = np.bincount(mask[present], minlength=pool.unseen.shape[1])
+        votes = present.size - pool.unseen.astype(np.int64) @ sources_of_mask
         order = np.argsort(votes, kind="stable")
         reached = np.searchsorted(np.cumsum(pool.counts[order]), RARELY_SEEN * pool.shape[0])
         typical = int(votes[order][min(int(reached), votes.size - 1)])

@@ -40,7 +40,7 @@ def dense_parts(pool):
     B = pool.to_matrix().toarray()
     M = np.ones_like(B)
     if pool.unseen is not None:
-        M = 1.0 - pool.unseen.toarray()[pool.inverse][:, pool.view_of]
+        M = 1.0 - pool.unseen.toarray()[pool.inverse][:, pool.mask_of]
     return B, M, pool.weights
 
 

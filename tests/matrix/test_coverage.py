@@ -13,7 +13,7 @@ def dense_share(pool, behind):
     """Held over asked weight of every distinct row and group, from full arrays."""
     rows, seen = pool.rows.toarray().astype(float), np.ones(pool.rows.shape)
     if pool.unseen is not None:
-        seen -= pool.unseen.toarray()[:, pool.view_of]
+        seen -= pool.unseen.toarray()[:, pool.mask_of]
     held, asked = rows @ behind, seen @ behind
     return np.divide(held / max(1.0, rows.max()), asked, out=np.zeros(held.shape), where=asked > 0)
 

@@ -39,7 +39,7 @@ def test_candidates_with_different_views_stay_apart():
     pool = bc.Pool.from_labels([[0, 0, 1, None], [0, 0, 1, -1]])
     problem = bc.PreferenceMatrix.from_pool(pool)
     assert problem.shape[1] == 4
-    assert problem.view is not None
+    assert problem.mask is not None
 
 
 def test_norm_and_sizes_count_multiplicities():

@@ -15,7 +15,7 @@ def test_overlaps_are_what_dense_counting_gives(consensus: bc.Consensus) -> None
     seen = seen_of(consensus)[:, consensus.pool.source_of].astype(float)
     overlaps = Overlaps.of(consensus)
     np.testing.assert_allclose(overlaps.shared.toarray(), A.T @ members)
-    np.testing.assert_allclose(overlaps.seen[overlaps.view], seen.T @ members)
+    np.testing.assert_allclose(overlaps.seen[overlaps.mask], seen.T @ members)
     np.testing.assert_allclose(overlaps.candidate_sizes, A.sum(axis=0))
     union = [
         [((A[:, j] + members[:, t]) * seen[:, j] > 0).sum() for t in range(len(consensus))] for j in range(A.shape[1])

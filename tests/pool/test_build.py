@@ -39,7 +39,7 @@ def test_what_was_seen_comes_as_lists_of_elements_or_as_a_mask(seen, expected):
     pool = bc.Pool.from_groups(groups, n_elements=4, sources=sources, seen=seen)
     found = ~pool.unseen.toarray()[pool.inverse]
     assert found.astype(int).tolist() == expected
-    assert pool.view_of.tolist() == [0, 0, 1]
+    assert pool.mask_of.tolist() == [0, 0, 1]
 
 
 def test_lists_of_elements_are_no_mask_even_where_they_have_its_shape():
@@ -55,7 +55,7 @@ def test_lists_of_elements_are_no_mask_even_where_they_have_its_shape():
 def test_a_mask_for_each_candidate():
     mask = np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1], [1, 1, 1]])
     pool = bc.Pool.from_groups([[0], [1], [3]], n_elements=4, sources=["a", "a", "b"], seen=mask)
-    assert pool.view_of.tolist() == [0, 1, 2]
+    assert pool.mask_of.tolist() == [0, 1, 2]
     assert (~pool.unseen.toarray()[pool.inverse]).astype(int).tolist() == mask.tolist()
     with pytest.raises(ValueError, match=r"seen has shape \(4, 1\); allowed are \(4, 2\) .* and \(4, 3\)"):
         bc.Pool.from_groups([[0], [1], [3]], n_elements=4, sources=["a", "a", "b"], seen=np.ones((4, 1)))
@@ -63,7 +63,7 @@ def test_a_mask_for_each_candidate():
 
 def test_everything_seen_is_no_view():
     pool = bc.Pool.from_groups([[0], [1]], n_elements=2, seen=np.ones((2, 2)))
-    assert pool.unseen is pool.view_of is None
+    assert pool.unseen is pool.mask_of is None
     assert bc.Pool.from_labels([[0, 1]]).unseen is None
 
 

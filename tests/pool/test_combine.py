@@ -42,12 +42,12 @@ def test_sum_keeps_what_was_left_out_and_names_and_sources():
 def test_views_of_a_sum_are_those_of_its_parts(left, right):
     a, b = bc.Pool.from_labels(left), bc.Pool.from_labels(right)
     both = a + b
-    hidden = both.unseen.toarray()[both.inverse][:, both.view_of]
+    hidden = both.unseen.toarray()[both.inverse][:, both.mask_of]
     for pool, part in ((a, hidden[:, : a.shape[1]]), (b, hidden[:, a.shape[1] :])):
         if pool.unseen is None:
             assert not part.any()
         else:
-            assert np.array_equal(part, pool.unseen.toarray()[pool.inverse][:, pool.view_of])
+            assert np.array_equal(part, pool.unseen.toarray()[pool.inverse][:, pool.mask_of])
     assert both.seen_sizes.tolist() == [*a.seen_sizes, *b.seen_sizes]
 
 
@@ -56,12 +56,12 @@ def test_a_part_that_saw_everything_has_no_views():
     assert pool.unseen is not None
     whole = pool.select(sources=[1])
     assert whole.unseen is None
-    assert whole.view_of is None
+    assert whole.mask_of is None
     assert whole.names == ("source 1: 5",)
     hidden = pool.select(sources=[0])
     assert hidden.unseen.toarray()[hidden.inverse].ravel().tolist() == [False, False, False, True]
     assert hidden.source_of.tolist() == [0, 0]
-    assert pool.select(candidates=[2, 0]).view_of.tolist() == [1, 0]
+    assert pool.select(candidates=[2, 0]).mask_of.tolist() == [1, 0]
 
 
 def test_sources_are_renumbered_in_the_order_asked_for():
@@ -118,7 +118,7 @@ def test_seen_as_a_sparse_matrix_or_for_each_candidate():
     each = bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=by_source[:, [0, 0, 1]])
     for pool in (dense, sparse, nested, each):
         assert pool.seen_sizes.tolist() == [2, 2, 2]
-        assert pool.unseen.toarray()[pool.inverse][:, pool.view_of].tolist() == (~by_source[:, [0, 0, 1]]).tolist()
+        assert pool.unseen.toarray()[pool.inverse][:, pool.mask_of].tolist() == (~by_source[:, [0, 0, 1]]).tolist()
     assert bc.Pool.from_groups(groups, n_elements=3, seen=np.ones((3, 3), bool)).unseen is None
     with pytest.raises(ValueError, match=r"seen has shape \(2, 3\); allowed are \(3, 2\)"):
         bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=np.ones((2, 3), bool))
@@ -135,8 +135,8 @@ def test_a_pool_that_saw_everything_adds_one_view():
     whole, partly = bc.Pool.from_labels(SEEN), bc.Pool.from_labels(PARTLY)
     assert (whole + partly).unseen.shape[1] == 1 + partly.unseen.shape[1]
     assert (partly + whole).unseen.shape[1] == 1 + partly.unseen.shape[1]
-    assert (whole + partly).view_of.tolist() == [0, 0, 0, 0, 1, 1, 2]
-    assert (partly + whole).view_of.tolist() == [0, 0, 1, 2, 2, 2, 2]
+    assert (whole + partly).mask_of.tolist() == [0, 0, 0, 0, 1, 1, 2]
+    assert (partly + whole).mask_of.tolist() == [0, 0, 1, 2, 2, 2, 2]
     assert (whole + whole).unseen is None
 
 
@@ -151,5 +151,5 @@ def test_many_pools_at_once_are_the_sum_of_them_one_by_one():
     assert np.array_equal(at_once.rows.toarray(), one_by_one.rows.toarray())
     assert np.array_equal(at_once.inverse, one_by_one.inverse)
     assert (at_once.names, at_once.sources) == (one_by_one.names, one_by_one.sources)
-    hidden = [pool.unseen.toarray()[:, pool.view_of] for pool in (at_once, one_by_one)]
+    hidden = [pool.unseen.toarray()[:, pool.mask_of] for pool in (at_once, one_by_one)]
     assert np.array_equal(*hidden)

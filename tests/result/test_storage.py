@@ -17,7 +17,7 @@ from tests.helpers.strategies import paper_consensus, quiet_consensus
 
 @pytest.fixture
 def saved(tmp_path):
-    """A small result with views, ids and weights of its own, as a file: 6 elements, 4 candidates of 2 sources."""
+    """A small result with masks, ids and weights of its own, as a file: 6 elements, 4 candidates of 2 sources."""
     table = [[0, 0, 1, 1, 1, None], [0, 0, 0, 1, 1, -1]]
     pool = bc.Pool.from_labels(table, ids=list("abcdef"))
     quiet_consensus(pool, weights=[1.0, 2.0, 1.0, 2.0]).save(tmp_path / "r.bic")
@@ -72,7 +72,7 @@ def test_what_is_absent_stays_absent(tmp_path):
     assert meta["ids"] is None
     assert not {"used_weights", "view_of", "unseen.data"} & set(arrays)
     loaded = bc.Consensus.load(tmp_path / "r.bic")
-    assert loaded.pool.ids is loaded.pool.unseen is loaded.pool.view_of is loaded.weights is None
+    assert loaded.pool.ids is loaded.pool.unseen is loaded.pool.mask_of is loaded.weights is None
     assert loaded.labels.tolist() == plain.labels.tolist()
 
 
@@ -217,19 +217,19 @@ def test_candidates_must_add_up_to_their_counts(saved):
         bc.Consensus.load(changed(saved, candidates=np.where(old["candidates"] == 0, 4, old["candidates"])))
 
 
-def with_views(path, n_rows, n_views):
-    """Copy of a file whose views have another shape, nothing unseen."""
-    empty = {"unseen__data": np.zeros(0, bool), "unseen__indices": indices(), "unseen__shape": indices(n_rows, n_views)}
+def with_masks(path, n_rows, n_masks):
+    """Copy of a file whose masks have another shape, nothing unseen."""
+    empty = {"unseen__data": np.zeros(0, bool), "unseen__indices": indices(), "unseen__shape": indices(n_rows, n_masks)}
     return changed(path, **empty, unseen__indptr=np.zeros(n_rows + 1, np.int64))
 
 
-def test_views_fit_rows_and_are_no_more_than_candidates_and_sources(saved):
+def test_masks_fit_rows_and_are_no_more_than_candidates_and_sources(saved):
     n_rows = int(parts_of(saved)[0]["rows.shape"][0])
-    for n_views in (2, 4, 6):
-        assert bc.Consensus.load(with_views(saved, n_rows, n_views)).pool.unseen.shape == (n_rows, n_views)
+    for n_masks in (2, 4, 6):
+        assert bc.Consensus.load(with_masks(saved, n_rows, n_masks)).pool.unseen.shape == (n_rows, n_masks)
     for shape in ((n_rows, 7), (n_rows + 1, 2), (n_rows - 1, 2)):
-        with pytest.raises(FileFormatError, match="saved views have shape"):
-            bc.Consensus.load(with_views(saved, *shape))
+        with pytest.raises(FileFormatError, match="saved masks have shape"):
+            bc.Consensus.load(with_masks(saved, *shape))
 
 
 @pytest.fixture

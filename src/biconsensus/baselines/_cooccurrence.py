@@ -63,11 +63,10 @@ def _both_seen(pool: Pool) -> FloatArray | float:
     size = np.bincount(pool.source_of, minlength=len(pool.sources))
     total = np.bincount(pool.source_of, pool.weights, minlength=len(pool.sources))
     share = np.divide(total, size, out=np.zeros(len(pool.sources)), where=size > 0)
-    if pool.unseen is None or pool.view_of is None:
+    if pool.unseen is None or pool.mask_of is None:
         return float(share[active].sum())
-    view = np.zeros(len(pool.sources), np.int64)
-    view[pool.source_of] = pool.view_of
-    seen = 1.0 - pool.unseen.astype(np.float64).toarray()[:, view[active]]
+    mask = pool.mask_of_source
+    seen = 1.0 - pool.unseen.astype(np.float64).toarray()[:, mask[active]]
     both: FloatArray = (seen * share[active]) @ seen.T
     return np.where(both > 0, both, 1.0)
 

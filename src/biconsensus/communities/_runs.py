@@ -178,12 +178,11 @@ def share_together(pool: Pool, left: IntArray, right: IntArray) -> FloatArray:
     size = np.bincount(pool.source_of, minlength=n_sources)
     of_source = np.bincount(pool.source_of, pool.weights, minlength=n_sources) / np.maximum(size, 1)
     asked = np.full(left.size, of_source.sum())
-    if pool.unseen is not None and pool.view_of is not None:
-        view = np.zeros(n_sources, np.int64)
-        view[pool.source_of] = pool.view_of
-        of_view = np.bincount(view, of_source, minlength=pool.unseen.shape[1])
+    if pool.unseen is not None and pool.mask_of is not None:
+        masks = pool.mask_of_source
+        of_mask = np.bincount(masks, of_source, minlength=pool.unseen.shape[1])
         hidden = (pool.unseen[a].astype(bool) + pool.unseen[b].astype(bool)).astype(np.float64)
-        asked = asked - hidden @ of_view
+        asked = asked - hidden @ of_mask
     share: FloatArray = np.divide(both, asked, out=np.zeros(left.size), where=asked > 1e-12)
     return np.minimum(share, 1.0)
 

@@ -144,27 +144,27 @@ def longer(pool: Pool, new: Pool) -> Pool:
     turned[order] = np.arange(width)
     entries = csr_array((both.data, turned[both.indices], both.indptr), shape=both.shape)
     entries.sort_indices()
-    view_of = None if grown.view_of is None else grown.view_of[order]
+    mask_of = None if grown.mask_of is None else grown.mask_of[order]
     names = tuple(grown.names[j] for j in order)
     weights, sources = grown.weights[order], source_of[order]
     return regrouped_pool(
-        replace(grown, rows=entries, source_of=sources, weights=weights, names=names, view_of=view_of)
+        replace(grown, rows=entries, source_of=sources, weights=weights, names=names, mask_of=mask_of)
     )
 
 
 def _unseen(pool: Pool, new: Pool, source_of: IntArray) -> dict[str, Any]:
-    """What was not seen, one view for each source."""
+    """What was not seen, one mask for each source."""
     if pool.unseen is None and new.unseen is None:
         return {}
     parts = []
     for part in (pool, new):
         hidden = np.zeros((part.rows.shape[0], len(pool.sources)), bool)
-        if part.unseen is not None and part.view_of is not None:
-            view = np.zeros(len(pool.sources), np.int64)
-            view[part.source_of] = part.view_of
-            hidden = part.unseen.toarray()[:, view]
+        if part.unseen is not None and part.mask_of is not None:
+            mask = np.zeros(len(pool.sources), np.int64)
+            mask[part.source_of] = part.mask_of
+            hidden = part.unseen.toarray()[:, mask]
         parts.append(csr_array(hidden))
-    return {"unseen": csr_array(vstack(parts, format="csr")), "view_of": source_of}
+    return {"unseen": csr_array(vstack(parts, format="csr")), "mask_of": source_of}
 
 
 def _weight(pool: Pool, source: int) -> float:

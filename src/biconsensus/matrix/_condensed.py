@@ -95,7 +95,7 @@ def reordered(problem: PreferenceMatrix, rows: IntArray, columns: IntArray, sour
         members=place[problem.members],
         backers=_sorted(csr_array(problem.backers[columns][:, sources])),
         unseen=None if problem.unseen is None else csr_array(problem.unseen[rows]),
-        view=None if problem.view is None else problem.view[columns],
+        mask=None if problem.mask is None else problem.mask[columns],
     )
 
 
@@ -107,7 +107,7 @@ def relative(values: FloatArray | IntArray) -> FloatArray:
 
 
 class Colours:
-    """Colours of rows, columns, sources and views, refined together."""
+    """Colours of rows, columns, sources and masks, refined together."""
 
     def __init__(self, problem: PreferenceMatrix) -> None:
         self._problem = problem
@@ -151,10 +151,10 @@ class Colours:
         with np.errstate(over="ignore"):
             columns = mix(self._own_columns + seen, salt=3)
             hidden = np.zeros(self.rows.size, np.uint64)
-            if problem.unseen is not None and problem.view is not None:
-                views = _added_up(problem.unseen, self.rows)
-                columns = mix(columns + views[problem.view], salt=4)
-                hidden = row_hashes(problem.unseen, mix(views, salt=5))
+            if problem.unseen is not None and problem.mask is not None:
+                masks = _added_up(problem.unseen, self.rows)
+                columns = mix(columns + masks[problem.mask], salt=4)
+                hidden = row_hashes(problem.unseen, mix(masks, salt=5))
             self._sources = _added_up(self._backers, columns) + self._own_sources
             columns = mix(columns + row_hashes(self._backers, mix(self._sources, salt=6)), salt=7)
             self.columns = columns

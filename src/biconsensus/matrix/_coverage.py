@@ -33,9 +33,9 @@ def held_share(pool: Pool, behind: csr_array) -> csr_array:
     """(r, T) of the candidates behind each group that saw a distinct row, the share of weight that holds it."""
     held = held_weight(pool.rows, behind)
     asked = behind.sum(axis=0)[held.indices]
-    if pool.unseen is not None and pool.view_of is not None:
-        by_view = summed(behind, pool.view_of, pool.unseen.shape[1])
-        asked = asked - values_at(pool.unseen.astype(np.float64) @ by_view, stored_rows(held), held.indices)
+    if pool.unseen is not None and pool.mask_of is not None:
+        by_mask = summed(behind, pool.mask_of, pool.unseen.shape[1])
+        asked = asked - values_at(pool.unseen.astype(np.float64) @ by_mask, stored_rows(held), held.indices)
     # real values are degrees of membership; above 1 they are taken relative to the largest one
     top = 1.0 if pool.binary else float(pool.rows.data.max(initial=1.0))
     held.data = np.divide(held.data / top, asked, out=np.zeros(asked.size), where=asked > 0)
@@ -43,7 +43,7 @@ def held_share(pool: Pool, behind: csr_array) -> csr_array:
 
 
 def summed(behind: csr_array, part_of: IntArray, n_parts: int) -> csr_array:
-    """(n_parts, T) sums over the candidates of each part: a view, or a source."""
+    """(n_parts, T) sums over the candidates of each part: a mask, or a source."""
     n = part_of.size
     parts = csr_array((np.ones(n), (part_of, np.arange(n))), shape=(n_parts, n))
     return csr_array(parts @ behind)

@@ -44,9 +44,9 @@ class PreferenceMatrix:
     backers: csr_array
     """(q, c) bool: the sources behind each column."""
     unseen: csr_array | None = None
-    """(r, v) bool: what each view did not see; None where everything was seen."""
-    view: IntArray | None = None
-    """(q,) the view of each column: candidates of one source have one view."""
+    """(r, v) bool: what each mask did not see; None where everything was seen."""
+    mask: IntArray | None = None
+    """(q,) the mask of each column: candidates of one source have one mask."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -112,9 +112,9 @@ class PreferenceMatrix:
     def seen(self, rows: BoolArray, columns: BoolArray) -> FloatArray:
         """(rows, columns) dense mask M of what was seen inside a block."""
         n_rows, n_columns = int(rows.sum()), int(columns.sum())
-        if self.unseen is None or self.view is None:
+        if self.unseen is None or self.mask is None:
             return np.ones((n_rows, n_columns))
-        return np.asarray(1.0 - self.unseen[rows].astype(np.float64).toarray()[:, self.view[columns]])
+        return np.asarray(1.0 - self.unseen[rows].astype(np.float64).toarray()[:, self.mask[columns]])
 
     def gain(self, rows: BoolArray, columns: BoolArray, quorum: Fraction) -> float:
         """Gain of a block of a binary matrix, in sparse arithmetic."""
@@ -122,9 +122,9 @@ class PreferenceMatrix:
         weights = np.where(columns, self.weights, 0.0)
         held = counts @ (self.entries @ weights)
         asked = counts.sum() * weights.sum()
-        if self.unseen is not None and self.view is not None:
-            by_view = np.bincount(self.view, weights, minlength=self.unseen.shape[1])
-            asked -= counts @ (self.unseen @ by_view)
+        if self.unseen is not None and self.mask is not None:
+            by_mask = np.bincount(self.mask, weights, minlength=self.unseen.shape[1])
+            asked -= counts @ (self.unseen @ by_mask)
         return float(held - float(quorum) * asked)
 
     def group_sizes(self, rows: IntArray, n_groups: int) -> FloatArray:
@@ -165,21 +165,21 @@ class PreferenceMatrix:
             amounts = amounts * (np.take(own, indices) == np.repeat(rows[part], lengths))
             held += sums_by(indices, amounts if self.binary else amounts * entries.data[stored], held.size)
         asked = np.where(columns >= 0, self.group_sizes(rows, n_groups)[columns], 0.0) if n_groups else 0.0 * held
-        if n_groups and self.unseen is not None and self.view is not None:
+        if n_groups and self.unseen is not None and self.mask is not None:
             asked = asked - self._unseen_of_own(rows, columns, n_groups)
         excess = weights * (held - float(quorum) * asked)
         return sums_by(columns[columns >= 0], excess[columns >= 0], n_groups)
 
     def _unseen_of_own(self, rows: IntArray, columns: IntArray, n_groups: int) -> FloatArray:
-        """(q,) elements of the group of each column that its view did not see."""
+        """(q,) elements of the group of each column that its mask did not see."""
         assert self.unseen is not None
-        assert self.view is not None
+        assert self.mask is not None
         group = np.repeat(rows, np.diff(self.unseen.indptr))
         amounts = np.repeat(self.counts, np.diff(self.unseen.indptr))
-        inside, n_views = group >= 0, self.unseen.shape[1]
+        inside, n_masks = group >= 0, self.unseen.shape[1]
         cells = self.unseen.indices[inside] * np.int64(n_groups) + group[inside]
-        lost = sums_by(cells, amounts[inside], n_views * n_groups).reshape(n_views, n_groups)
-        return np.where(columns >= 0, lost[self.view, columns], 0.0)
+        lost = sums_by(cells, amounts[inside], n_masks * n_groups).reshape(n_masks, n_groups)
+        return np.where(columns >= 0, lost[self.mask, columns], 0.0)
 
     @cached_property
     def norm(self) -> float:
@@ -188,10 +188,10 @@ class PreferenceMatrix:
 
     @classmethod
     def from_pool(cls, pool: Pool, weights: FloatArray | None = None) -> PreferenceMatrix:
-        """Merge identical candidates of a pool (same members, same view) into one column with the summed weight."""
+        """Merge identical candidates of a pool (same members, same mask) into one column with the summed weight."""
         weights = pool.weights if weights is None else weights
-        view, unseen = pool.views()
-        first, members = _distinct_columns(pool.rows, pool.sizes, view)
+        mask, unseen = pool.masks()
+        first, members = _distinct_columns(pool.rows, pool.sizes, mask)
         summed = np.bincount(members, weights, minlength=first.size).astype(np.float64)
         n_sources = len(pool.sources)
         backers = csr_array((np.ones(members.size, bool), (members, pool.source_of)), shape=(first.size, n_sources))
@@ -203,15 +203,15 @@ class PreferenceMatrix:
             members=members,
             backers=backers.astype(bool),
             unseen=unseen,
-            view=None if unseen is None else view[first],
+            mask=None if unseen is None else mask[first],
         )
         if found.binary:
             found.__dict__["sizes"] = pool.sizes[first].astype(np.float64)
         return found
 
 
-def _distinct_columns(rows: csr_array, sizes: IntArray, view: IntArray) -> tuple[IntArray, IntArray]:
-    """First of each set of identical columns with the same view, and the set of each column."""
+def _distinct_columns(rows: csr_array, sizes: IntArray, mask: IntArray) -> tuple[IntArray, IntArray]:
+    """First of each set of identical columns with the same mask, and the set of each column."""
     # columns that differ in size or in their first rows differ: mostly there is nothing more to compare
     probe = rows[:PROBE]
     # sums of 4,096 numbers of 40 bits are exact
@@ -220,4 +220,4 @@ def _distinct_columns(rows: csr_array, sizes: IntArray, view: IntArray) -> tuple
     order = np.lexsort((sizes, start))
     if ((np.diff(start[order]) != 0) | (np.diff(sizes[order]) != 0)).all():
         return np.arange(rows.shape[1]), np.arange(rows.shape[1])
-    return group_rows(csr_array(rows.T), view)
+    return group_rows(csr_array(rows.T), mask)

@@ -61,7 +61,7 @@ class Votes:
         return None if self.problem.unseen is None else self.problem.unseen.astype(np.float64)
 
     @cached_property
-    def unseen_by_view(self) -> csr_array | None:
+    def unseen_by_mask(self) -> csr_array | None:
         """(v, r) what was not seen, each row times its multiplicity."""
         if self.unseen is None:
             return None
@@ -150,9 +150,9 @@ class Votes:
         held = sums_by(place, reward, (n_groups + 1) * n_rows)
         scores = held.reshape(n_groups + 1, n_rows)[:n_groups]
         scores -= sums_by(group, self.cost, n_groups + 1)[:n_groups, None]
-        if self.unseen is not None and self.problem.view is not None:
-            by_view = summed(in_groups(columns, self.cost), self.problem.view, self.unseen.shape[1]).toarray()
-            scores += (self.unseen[start:stop] @ by_view).T
+        if self.unseen is not None and self.problem.mask is not None:
+            by_mask = summed(in_groups(columns, self.cost), self.problem.mask, self.unseen.shape[1]).toarray()
+            scores += (self.unseen[start:stop] @ by_mask).T
         return scores
 
     def _near_rows(self, columns: IntArray) -> csr_array:
@@ -160,9 +160,9 @@ class Votes:
         asked = in_groups(columns, self.cost)
         scores = csr_array(self.entries @ in_groups(columns, self.reward))
         scores.data = scores.data - asked.sum(axis=0)[scores.indices]
-        if self.unseen is not None and self.problem.view is not None:
-            by_view = summed(asked, self.problem.view, self.unseen.shape[1])
-            lost = csr_array(self.unseen @ by_view)
+        if self.unseen is not None and self.problem.mask is not None:
+            by_mask = summed(asked, self.problem.mask, self.unseen.shape[1])
+            lost = csr_array(self.unseen @ by_mask)
             scores.data = scores.data + values_at(lost, stored_rows(scores), scores.indices)
         return scores
 
@@ -170,8 +170,8 @@ class Votes:
         """(q, T) gain of each column in each group of rows."""
         held = self.problem.held_by_columns(rows, n_groups_of(rows))
         asked = np.broadcast_to(self.problem.group_sizes(rows, 0), held.shape)
-        if self.unseen_by_view is not None and self.problem.view is not None:
-            asked = asked - self._lost(rows).toarray()[self.problem.view]
+        if self.unseen_by_mask is not None and self.problem.mask is not None:
+            asked = asked - self._lost(rows).toarray()[self.problem.mask]
         return self.reward[:, None] * held - self.cost[:, None] * asked
 
     def _near_columns(self, rows: IntArray) -> csr_array:
@@ -179,8 +179,8 @@ class Votes:
         scores = csr_array(self.entries_by_column @ in_groups(rows, np.ones(rows.size)))
         column = stored_rows(scores)
         asked = self.problem.group_sizes(rows, 0)[scores.indices]
-        if self.problem.view is not None and self.unseen_by_view is not None:
-            asked = asked - values_at(self._lost(rows), self.problem.view[column], scores.indices)
+        if self.problem.mask is not None and self.unseen_by_mask is not None:
+            asked = asked - values_at(self._lost(rows), self.problem.mask[column], scores.indices)
         scores.data = self.reward[column] * scores.data - self.cost[column] * asked
         return scores
 
@@ -193,7 +193,7 @@ class Votes:
         both = sums_by(left * (n_groups + 1) + right, reward, (n_groups + 1) ** 2)
         gains = both.reshape(n_groups + 1, n_groups + 1)[:n_groups, :n_groups]
         gains -= np.outer(self.asked(columns), self.problem.group_sizes(rows, n_groups))
-        if self.unseen_by_view is not None:
+        if self.unseen_by_mask is not None:
             gains += self._unasked(columns, rows).toarray()
         return gains
 
@@ -201,7 +201,7 @@ class Votes:
         """(T, T) the same before what is asked, where a column of the one group holds a row of the other."""
         held = self.entries_by_column @ in_groups(rows, np.ones(rows.size), n_groups_of(columns))
         found = csr_array(in_groups(columns, self.reward).T @ held)
-        return found if self.unseen_by_view is None else csr_array(found + self._unasked(columns, rows))
+        return found if self.unseen_by_mask is None else csr_array(found + self._unasked(columns, rows))
 
     def asked(self, columns: IntArray) -> FloatArray:
         """(T,) what the columns of each group ask of a row that all of them saw."""
@@ -210,14 +210,14 @@ class Votes:
 
     def _unasked(self, columns: IntArray, rows: IntArray) -> csr_array:
         """(T, T) what the columns of one group do not ask of the rows of another, because they did not see them."""
-        assert self.problem.view is not None
-        assert self.unseen_by_view is not None
-        by_view = summed(in_groups(columns, self.cost), self.problem.view, self.unseen_by_view.shape[0])
-        return csr_array(by_view.T @ self._lost(rows, n_groups_of(columns)))
+        assert self.problem.mask is not None
+        assert self.unseen_by_mask is not None
+        by_mask = summed(in_groups(columns, self.cost), self.problem.mask, self.unseen_by_mask.shape[0])
+        return csr_array(by_mask.T @ self._lost(rows, n_groups_of(columns)))
 
     def _lost(self, rows: IntArray, n_groups: int = 0) -> csr_array:
-        """(v, T) elements of each group of rows that were not seen in each view."""
-        return csr_array(self.unseen_by_view @ in_groups(rows, np.ones(rows.size), n_groups))
+        """(v, T) elements of each group of rows that were not seen in each mask."""
+        return csr_array(self.unseen_by_mask @ in_groups(rows, np.ones(rows.size), n_groups))
 
     @cached_property
     def _binary(self) -> bool:
@@ -592,8 +592,8 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
     by_column = votes.problem.by_column
     for j in range(votes.n_columns):
         vote = np.full(n_rows, -votes.cost[j])
-        if votes.problem.unseen is not None and votes.problem.view is not None:
-            vote[votes.problem.unseen[:, [votes.problem.view[j]]].toarray().ravel() > 0] = 0.0
+        if votes.problem.unseen is not None and votes.problem.mask is not None:
+            vote[votes.problem.unseen[:, [votes.problem.mask[j]]].toarray().ravel() > 0] = 0.0
         mine = slice(by_column.indptr[j], by_column.indptr[j + 1])
         vote[by_column.indices[mine]] += votes.reward[j] * by_column.data[mine]
         home = columns[j]

@@ -176,10 +176,9 @@ def _codes(pool: Pool, rows: IntArray) -> tuple[IntArray, IntArray]:
         np.add.at(sums, cells, keys[part.indices])
     held = sums.reshape(rows.size, n_sources)
     seen = np.ones((rows.size, n_sources), bool)
-    if pool.unseen is not None and pool.view_of is not None:
-        view = np.zeros(n_sources, np.int64)
-        view[pool.source_of] = pool.view_of
-        seen = ~pool.unseen[rows].toarray()[:, view]
+    if pool.unseen is not None and pool.mask_of is not None:
+        mask = pool.mask_of_source
+        seen = ~pool.unseen[rows].toarray()[:, mask]
     codes, numbers = np.full((rows.size, n_sources), -1), np.zeros(n_sources, np.int64)
     for s in range(n_sources):
         found, codes[seen[:, s], s] = np.unique(held[seen[:, s], s], return_inverse=True)

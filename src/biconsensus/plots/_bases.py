@@ -43,11 +43,11 @@ def source_labels(pool: Pool, source: int) -> IntArray:
 
 def source_seen(pool: Pool, source: int) -> Any:
     """(m,) mask of the elements that a source saw, or None where it saw all."""
-    view, unseen = pool.views()
+    mask, unseen = pool.masks()
     own = np.flatnonzero(pool.source_of == source)
     if unseen is None or own.size == 0:
         return None
-    missed = unseen[:, [int(view[own[0]])]].toarray()[:, 0].astype(bool)
+    missed = unseen[:, [int(mask[own[0]])]].toarray()[:, 0].astype(bool)
     return ~missed[pool.inverse]
 
 

@@ -235,7 +235,7 @@ def _nmi_of_source(overlaps: Overlaps, columns: IntArray) -> float:
     if columns.size == 0:
         return float("nan")
     table = overlaps.by_label[columns]
-    rest = overlaps.seen_by_label[overlaps.view[columns[0]]] - table.sum(axis=0)
+    rest = overlaps.seen_by_label[overlaps.mask[columns[0]]] - table.sum(axis=0)
     if rest.min() < -1e-9:
         return float("nan")
     return nmi_of_counts(vstack([table, csr_array(np.maximum(rest, 0.0)[None, :])], format="csr"))

@@ -26,12 +26,12 @@ class Overlaps:
     """(n, T) elements that a candidate shares with a group."""
     by_label: csr_array
     """(n, T + 1) elements of a candidate by label; the last column is -1."""
-    view: IntArray
-    """(n,) the view of each candidate: what its source saw."""
+    mask: IntArray
+    """(n,) the mask of each candidate: what its source saw."""
     seen: FloatArray
-    """(v, T) elements of a group that a view has."""
+    """(v, T) elements of a group that a mask has."""
     seen_by_label: FloatArray
-    """(v, T + 1) elements that a view has, by label."""
+    """(v, T + 1) elements that a mask has, by label."""
 
     @classmethod
     def of(cls, consensus: Consensus) -> Overlaps:
@@ -39,14 +39,14 @@ class Overlaps:
         pool = consensus.pool
         by_group = _rows_by(consensus, csr_array(consensus.membership))
         by_label = _rows_by(consensus, _one_hot(consensus.labels, len(consensus)))
-        view, unseen = pool.views()
+        mask, unseen = pool.masks()
         columns = csr_array(pool.rows.T, dtype=np.float64)
         return cls(
             candidate_sizes=np.asarray(columns @ pool.counts.astype(np.float64)),
             group_sizes=np.asarray(by_group.sum(axis=0), np.int64),
             shared=csr_array(columns @ by_group),
             by_label=csr_array(columns @ by_label),
-            view=view,
+            mask=mask,
             seen=_seen(by_group, unseen),
             seen_by_label=_seen(by_label, unseen),
         )
@@ -56,7 +56,7 @@ class Overlaps:
         """(n, T) overlap over union of candidates and groups, among the elements seen."""
         cells = coo_array(self.shared)
         candidate, group = cells.coords
-        union = self.candidate_sizes[candidate] + self.seen[self.view[candidate], group] - cells.data
+        union = self.candidate_sizes[candidate] + self.seen[self.mask[candidate], group] - cells.data
         return csr_array((cells.data / np.maximum(union, 1e-300), (candidate, group)), shape=self.shared.shape)
 
 
@@ -77,7 +77,7 @@ def _rows_by(consensus: Consensus, indicator: csr_array) -> csr_array:
 
 
 def _seen(by: csr_array, unseen: csr_array | None) -> FloatArray:
-    """(v, k) elements of each column of `by` that each view has."""
+    """(v, k) elements of each column of `by` that each mask has."""
     total = np.asarray(by.sum(axis=0), np.float64)
     if unseen is None:
         return total[None, :]

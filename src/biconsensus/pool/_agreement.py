@@ -108,13 +108,12 @@ def _seen(pool: Pool, counted: csr_array) -> tuple[FloatArray, FloatArray]:
     sizes = np.asarray(counted.sum(axis=0), dtype=np.float64)
     of_candidate = np.repeat(sizes[:, None], n_sources, axis=1)
     by_both = np.full((n_sources, n_sources), float(pool.counts.sum()))
-    if pool.unseen is None or pool.view_of is None:
+    if pool.unseen is None or pool.mask_of is None:
         return of_candidate, by_both
-    view = np.zeros(n_sources, np.int64)
-    view[pool.source_of] = pool.view_of
+    mask = pool.mask_of_source
     unseen = csr_array(pool.unseen.astype(np.float64))
-    of_candidate -= (counted.T @ unseen).toarray()[:, view]
-    lost = (unseen.T @ unseen.multiply(pool.counts[:, None])).toarray()[np.ix_(view, view)]
+    of_candidate -= (counted.T @ unseen).toarray()[:, mask]
+    lost = (unseen.T @ unseen.multiply(pool.counts[:, None])).toarray()[np.ix_(mask, mask)]
     return of_candidate, np.asarray(by_both - lost.diagonal()[:, None] - lost.diagonal() + lost)
 
 

@@ -52,7 +52,7 @@ def from_labels(
         coded = [["no group"] for _ in coded]
     widths = [len(groups) for groups in coded]
     source_of = np.repeat(np.arange(len(columns)), widths)
-    views = _views(csr_array(codes == UNSEEN), source_of) if codes.min() == UNSEEN else {}
+    masks = _masks(csr_array(codes == UNSEEN), source_of) if codes.min() == UNSEEN else {}
     return {
         "rows": _memberships(codes, source_of.size),
         "inverse": inverse,
@@ -61,7 +61,7 @@ def from_labels(
         "weights": _label_weights(weights, source_of, len(columns)),
         "names": tuple(f"{name}: {group}" for name, groups in zip(names, coded) for group in groups),
         "ids": _check_ids(index if ids is None else ids, inverse.size),
-        **views,
+        **masks,
     }
 
 
@@ -89,11 +89,11 @@ def _label_weights(weights: Any, source_of: IntArray, n_sources: int) -> FloatAr
     return check_weights(values, source_of.size)
 
 
-def _views(unseen: csr_array, source_of: IntArray) -> dict[str, Any]:
+def _masks(unseen: csr_array, source_of: IntArray) -> dict[str, Any]:
     """Fields for what was not seen; nothing where everything was."""
     if unseen.nnz == 0:
         return {}
-    return {"unseen": csr_array(unseen.astype(bool)), "view_of": source_of}
+    return {"unseen": csr_array(unseen.astype(bool)), "mask_of": source_of}
 
 
 def from_groups(
@@ -121,9 +121,9 @@ def from_matrix(A: Any, weights: Any, names: Sequence[str] | None, sources: Any,
     m, n = matrix.shape
     check_not_empty(m, n)
     source_of, provenance = _sources(sources, n)
-    unseen, view_of = _unseen(seen, m, n, source_of, len(provenance))
-    view = None if unseen is None else group_rows(unseen.astype(np.uint8))[1]
-    first, inverse = group_rows(matrix, view)
+    unseen, mask_of = _unseen(seen, m, n, source_of, len(provenance))
+    mask = None if unseen is None else group_rows(unseen.astype(np.uint8))[1]
+    first, inverse = group_rows(matrix, mask)
     return {
         "rows": csr_array(matrix[first]),
         "inverse": inverse,
@@ -132,7 +132,7 @@ def from_matrix(A: Any, weights: Any, names: Sequence[str] | None, sources: Any,
         "weights": np.ones(n) if weights is None else check_weights(weights, n),
         "names": tuple(_check_names(names, n, "names") or [f"candidate {j}" for j in range(n)]),
         "unseen": None if unseen is None else csr_array(unseen[first]),
-        "view_of": None if unseen is None else view_of,
+        "mask_of": None if unseen is None else mask_of,
         "ids": _check_ids(ids, m),
     }
 
@@ -174,7 +174,7 @@ def _source_key(source: Any) -> Any:
 
 
 def _unseen(seen: Any, m: int, n: int, source_of: IntArray, n_sources: int) -> tuple[csr_array | None, IntArray]:
-    """(m, v) what each view did not see, and the view of each candidate."""
+    """(m, v) what each mask did not see, and the mask of each candidate."""
     if seen is None:
         return None, source_of
     # nested lists are lists of elements, unless they are the rows of a mask
@@ -188,14 +188,14 @@ def _unseen(seen: Any, m: int, n: int, source_of: IntArray, n_sources: int) -> t
         mask = seen.toarray() if issparse(seen) else np.asarray(seen)
     mask = np.asarray(mask, dtype=bool)
     if mask.shape == (m, n_sources):
-        view_of = source_of
+        mask_of = source_of
     elif mask.shape == (m, n):
-        view_of = np.arange(n)
+        mask_of = np.arange(n)
     else:
         raise InputError(
             f"seen has shape {mask.shape}; allowed are {(m, n_sources)} (sources) and {(m, n)} (candidates)."
         )
-    return (None if mask.all() else csr_array(~mask)), view_of
+    return (None if mask.all() else csr_array(~mask)), mask_of
 
 
 def _check_names(names: Sequence[str] | None, size: int, what: str) -> list[str]:

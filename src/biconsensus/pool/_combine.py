@@ -75,23 +75,23 @@ def _of_candidates(pool: Pool, kept: IntArray) -> Pool:
 
 
 def _views_of(pool: Pool, kept: IntArray) -> dict[str, Any]:
-    """Fields for the views that the given candidates still need."""
-    if pool.unseen is None or pool.view_of is None:
+    """Fields for the masks that the given candidates still need."""
+    if pool.unseen is None or pool.mask_of is None:
         return {}
-    used, view_of = np.unique(pool.view_of[kept], return_inverse=True)
+    used, mask_of = np.unique(pool.mask_of[kept], return_inverse=True)
     unseen = csr_array(pool.unseen[:, used])
-    return {"unseen": unseen, "view_of": view_of} if unseen.nnz else {"unseen": None, "view_of": None}
+    return {"unseen": unseen, "mask_of": mask_of} if unseen.nnz else {"unseen": None, "mask_of": None}
 
 
-def merged_views(pool: Pool) -> tuple[IntArray, csr_array | None]:
-    """View of each candidate and what each view did not see, identical views merged."""
-    if pool.unseen is None or pool.view_of is None:
+def merged_masks(pool: Pool) -> tuple[IntArray, csr_array | None]:
+    """Mask of each candidate and what each mask did not see, identical masks merged."""
+    if pool.unseen is None or pool.mask_of is None:
         return np.zeros(pool.shape[1], np.int64), None
     # what a source without candidates saw changes nothing
-    used, view_of = np.unique(pool.view_of, return_inverse=True)
+    used, mask_of = np.unique(pool.mask_of, return_inverse=True)
     unseen = csr_array(pool.unseen[:, used])
     first, merged = group_rows(csr_array(unseen.T))
-    return merged[view_of].astype(np.int64), csr_array(unseen[:, first])
+    return merged[mask_of].astype(np.int64), csr_array(unseen[:, first])
 
 
 def _of_elements(pool: Pool, kept: IntArray) -> Pool:
@@ -102,10 +102,10 @@ def _of_elements(pool: Pool, kept: IntArray) -> Pool:
 
 def regrouped(pool: Pool) -> Pool:
     """Merge rows that have become equal and drop those without elements, in order of appearance."""
-    view = None
+    mask = None
     if pool.unseen is not None:
-        view = group_rows(csr_array(pool.unseen.astype(np.uint8)))[1].astype(np.int64)
-    merged = group_rows(pool.rows, view)[1]
+        mask = group_rows(csr_array(pool.unseen.astype(np.uint8)))[1].astype(np.int64)
+    merged = group_rows(pool.rows, mask)[1]
     first, inverse = group_columns([merged[pool.inverse]])
     kept = pool.inverse[first]
     unseen = None if pool.unseen is None else csr_array(pool.unseen[kept])
@@ -124,7 +124,7 @@ def add(*pools: Pool) -> Pool:
     places = [pool.inverse for pool in pools]
     first, inverse = refine_groups(*places) if len(pools) == 2 else group_columns(places)
     parts = [(pool, pool.inverse[first]) for pool in pools]
-    unseen, view_of = _side_by_side(parts)
+    unseen, mask_of = _side_by_side(parts)
     shifts = np.cumsum([0, *(len(pool.sources) for pool in pools)])
     return replace(
         first_pool,
@@ -135,7 +135,7 @@ def add(*pools: Pool) -> Pool:
         weights=np.concatenate([pool.weights for pool in pools]),
         names=tuple(name for pool in pools for name in pool.names),
         unseen=unseen,
-        view_of=view_of,
+        mask_of=mask_of,
         ids=known,
         left_out=tuple(left for pool in pools for left in pool.left_out),
     )
@@ -170,17 +170,17 @@ def _as_table(rows: csr_array) -> NDArray[np.int32] | None:
 
 
 def _side_by_side(parts: list[tuple[Pool, IntArray]]) -> tuple[csr_array | None, IntArray | None]:
-    """Views of pools next to each other; a pool that saw everything has one view with nothing unseen."""
+    """Masks of pools next to each other; a pool that saw everything has one mask with nothing unseen."""
     if all(pool.unseen is None for pool, _ in parts):
         return None, None
-    hidden, views, shift = [], [], 0
+    hidden, masks, shift = [], [], 0
     for pool, rows in parts:
         blank = csr_array((rows.size, 1), dtype=bool)
         hidden.append(blank if pool.unseen is None else pool.unseen[rows])
-        own = np.zeros(pool.shape[1], np.int64) if pool.view_of is None else pool.view_of
-        views.append(own + shift)
+        own = np.zeros(pool.shape[1], np.int64) if pool.mask_of is None else pool.mask_of
+        masks.append(own + shift)
         shift += hidden[-1].shape[1]
-    return csr_array(hstack(hidden, format="csr")), np.concatenate(views)
+    return csr_array(hstack(hidden, format="csr")), np.concatenate(masks)
 
 
 def join(pool: Pool, together: Iterable[Iterable[int]]) -> Pool:

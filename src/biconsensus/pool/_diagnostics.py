@@ -22,7 +22,7 @@ class Diagnosis:
     trivial: IntArray
     """Candidates that hold 90% or more of what their source saw."""
     duplicates: list[IntArray]
-    """Sets of candidates with the same elements and the same view."""
+    """Sets of candidates with the same elements and the same mask."""
     agreement: FloatArray
     """(c,) mean adjusted Rand index of each source with the others, on what both saw."""
     redundant: list[IntArray]
@@ -43,7 +43,7 @@ def diagnose(pool: Pool) -> Diagnosis:
     (array([4]), [[0, 2], [1, 3]])
     """
     sizes = pool.sizes
-    _, groups = group_rows(csr_array(pool.rows.T), pool.views()[0])
+    _, groups = group_rows(csr_array(pool.rows.T), pool.masks()[0])
     shared = np.flatnonzero(np.bincount(groups) > 1)
     agreement = source_agreement(pool)
     middle = float(np.median(agreement))

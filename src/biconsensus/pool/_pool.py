@@ -49,9 +49,9 @@ class Pool:
     names: tuple[str, ...]
     """(n,) name of each candidate."""
     unseen: csr_array | None = None
-    """(r, v) bool: the distinct rows that each view did not see; None where everything was seen."""
-    view_of: IntArray | None = None
-    """(n,) the view of each candidate."""
+    """(r, v) bool: the distinct rows that each mask did not see; None where everything was seen."""
+    mask_of: IntArray | None = None
+    """(n,) the mask of each candidate."""
     ids: NDArray[Any] | None = None
     """(m,) the user's own identifiers of the elements."""
     left_out: tuple[tuple[str, str], ...] = ()
@@ -195,13 +195,21 @@ class Pool:
     def seen_sizes(self) -> IntArray:
         """(n,) number of elements that the source of each candidate saw."""
         m, n = self.shape
-        if self.unseen is None or self.view_of is None:
+        if self.unseen is None or self.mask_of is None:
             return np.full(n, m, np.int64)
-        return np.asarray(m - (self.counts @ self.unseen.astype(np.int64))[self.view_of])
+        return np.asarray(m - (self.counts @ self.unseen.astype(np.int64))[self.mask_of])
 
-    def views(self) -> tuple[IntArray, csr_array | None]:
-        """View of each candidate and what each view did not see, identical views merged."""
-        return combine.merged_views(self)
+    @cached_property
+    def mask_of_source(self) -> IntArray:
+        """(c,) the mask of each source; that of a source without candidates is the first."""
+        masks = np.zeros(len(self.sources), np.int64)
+        if self.mask_of is not None:
+            masks[self.source_of] = self.mask_of
+        return masks
+
+    def masks(self) -> tuple[IntArray, csr_array | None]:
+        """Mask of each candidate and what each mask did not see, identical masks merged."""
+        return combine.merged_masks(self)
 
     def to_matrix(self) -> csr_array:
         """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""

@@ -168,10 +168,9 @@ def shared_share(pool: Pool, rows: IntArray, others: IntArray) -> FloatArray:
     held = csr_array((pool.rows != 0).astype(np.float64)) if not pool.binary else pool.rows
     found = (held[rows].astype(np.float64) @ held[others].astype(np.float64).T).toarray()
     seen = np.full(found.shape, float(len(pool.sources)))
-    if pool.unseen is not None and pool.view_of is not None:
-        view = np.zeros(len(pool.sources), np.int64)
-        view[pool.source_of] = pool.view_of
-        seen = (~pool.unseen[rows].toarray()[:, view]).astype(float) @ (~pool.unseen[others].toarray()[:, view]).T
+    if pool.unseen is not None and pool.mask_of is not None:
+        mask = pool.mask_of_source
+        seen = (~pool.unseen[rows].toarray()[:, mask]).astype(float) @ (~pool.unseen[others].toarray()[:, mask]).T
     return np.asarray(np.minimum(found / np.maximum(seen, 1.0), 1.0))
 
 

@@ -102,12 +102,10 @@ class Likeness:
         best = np.zeros((len(pool.sources), n_groups))
         np.maximum.at(best, (pool.source_of[likeness.row], likeness.col), likeness.data)
         unseen = None
-        if pool.unseen is not None and pool.view_of is not None:
-            of_view = np.zeros((pool.unseen.shape[1], n_groups))
-            view_of_source = np.zeros(len(pool.sources), np.int64)
-            view_of_source[pool.source_of] = pool.view_of
-            np.add.at(of_view, view_of_source, best)
-            unseen = csr_array(pool.unseen.astype(np.float64) @ csr_array(of_view))
+        if pool.unseen is not None and pool.mask_of is not None:
+            of_mask = np.zeros((pool.unseen.shape[1], n_groups))
+            np.add.at(of_mask, pool.mask_of_source, best)
+            unseen = csr_array(pool.unseen.astype(np.float64) @ csr_array(of_mask))
         return cls(pool, csr_array(likeness), best.sum(axis=0), unseen)
 
     def shares(self, rows: IntArray) -> csr_array:
@@ -139,8 +137,8 @@ def _jaccard(pool: Pool, members: csr_array) -> coo_array:
     """(n, T) Jaccard index of each candidate with each group, over what its source saw."""
     shared = _shared(pool, members)
     sizes = np.asarray(members.sum(axis=0)).ravel()[shared.col]
-    if pool.unseen is not None and pool.view_of is not None:
-        sizes = sizes - (pool.unseen.astype(np.float64).T @ members).toarray()[pool.view_of[shared.row], shared.col]
+    if pool.unseen is not None and pool.mask_of is not None:
+        sizes = sizes - (pool.unseen.astype(np.float64).T @ members).toarray()[pool.mask_of[shared.row], shared.col]
     union = pool.sizes[shared.row] + sizes - shared.data
     return coo_array((shared.data / np.maximum(union, 1e-300), (shared.row, shared.col)), shape=shared.shape)
 

@@ -260,20 +260,20 @@ def used_backers(problem: PreferenceMatrix) -> FloatArray:
 def unseen_by_source(problem: PreferenceMatrix, members: Any) -> FloatArray:
     """(c, k) how much of k row-wise amounts (r, k) each source did not see."""
     n_sources = problem.backers.shape[1]
-    if problem.unseen is None or problem.view is None:
+    if problem.unseen is None or problem.mask is None:
         return np.zeros((n_sources, members.shape[1]))
     lost = problem.unseen.T.astype(np.float64) @ members
-    found: FloatArray = (lost.toarray() if issparse(lost) else lost)[view_of_source(problem)]
+    found: FloatArray = (lost.toarray() if issparse(lost) else lost)[mask_of_source(problem)]
     return found
 
 
-def view_of_source(problem: PreferenceMatrix) -> IntArray:
+def mask_of_source(problem: PreferenceMatrix) -> IntArray:
     """(c,) the column of `unseen` that says what each source did not see."""
-    view = np.zeros(problem.backers.shape[1], np.int64)
-    if problem.view is not None:
+    mask = np.zeros(problem.backers.shape[1], np.int64)
+    if problem.mask is not None:
         owner, source = problem.backers.nonzero()
-        view[source] = problem.view[owner]
-    return view
+        mask[source] = problem.mask[owner]
+    return mask
 
 
 def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:

@@ -155,8 +155,8 @@ def useful(problem: PreferenceMatrix) -> BoolArray:
     """
     sizes = problem.sizes
     seen = np.full(sizes.size, float(problem.counts.sum()))
-    if problem.unseen is not None and problem.view is not None:
-        seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.view]
+    if problem.unseen is not None and problem.mask is not None:
+        seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.mask]
     found: BoolArray = (sizes > 0) & (sizes < TRIVIAL_SHARE * seen)
     large = np.flatnonzero((sizes > 0) & ~found)
     found[large] = _agreed(problem, large)
@@ -166,8 +166,8 @@ def useful(problem: PreferenceMatrix) -> BoolArray:
 def _agreed(problem: PreferenceMatrix, columns: IntArray) -> BoolArray:
     """(k,) columns for which more than half of the sources leave the same few elements out, by more than half."""
     held = problem.entries[:, columns].toarray() > 0
-    if problem.unseen is not None and problem.view is not None:
-        held |= problem.unseen[:, problem.view[columns]].toarray() > 0
+    if problem.unseen is not None and problem.mask is not None:
+        held |= problem.unseen[:, problem.mask[columns]].toarray() > 0
     outside = csr_array(~held, dtype=np.float64)
     shared = (outside.T @ (outside * problem.counts[:, None])).toarray()
     size = shared.diagonal()

@@ -67,7 +67,7 @@ def membership_data(consensus: Consensus, sample: Sample) -> dict[str, Any]:
         "unseenCounts": None,
         "unseen": None,
     }
-    if pool.unseen is not None and pool.view_of is not None:
+    if pool.unseen is not None and pool.mask_of is not None:
         masked = pool.unseen[pool.inverse[sample.elements[known]]]
         data |= {"unseenCounts": packed(np.diff(masked.indptr)), "unseen": packed(masked.indices)}
     return data
@@ -77,14 +77,11 @@ def candidate_data(consensus: Consensus) -> dict[str, Any]:
     """Source, size and name of each candidate."""
     pool = consensus.pool
     named = pool.shape[1] <= MOST_CANDIDATES
-    view = np.zeros(len(pool.sources), np.int64)
-    if pool.view_of is not None:
-        view[pool.source_of] = pool.view_of
     return {
         "source": packed(pool.source_of),
         "sizes": packed(pool.sizes.astype(np.int64)),
         "names": list(pool.names) if named else None,
-        "viewOfSource": packed(view),
+        "viewOfSource": packed(pool.mask_of_source),
         "sourceNames": [str(source.name) for source in pool.sources],
     }
 

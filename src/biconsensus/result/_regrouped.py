@@ -47,8 +47,8 @@ def regrouped(base: Consensus, labels: IntArray, chosen_by: str) -> Consensus:
     )
     held = np.asarray((pool.rows.astype(np.float64).T @ amounts).toarray())
     seen = np.tile(np.asarray(amounts.sum(axis=0)).ravel(), (pool.shape[1], 1))
-    if pool.unseen is not None and pool.view_of is not None:
-        seen = seen - (pool.unseen.astype(np.float64).T @ amounts).toarray()[pool.view_of]
+    if pool.unseen is not None and pool.mask_of is not None:
+        seen = seen - (pool.unseen.astype(np.float64).T @ amounts).toarray()[pool.mask_of]
     gain = weights[:, None] * (held - quorum * seen)
     backs = np.where(gain.max(axis=1) > 0, gain.argmax(axis=1), -1)
     gains = np.array([gain[backs == t, t].sum() for t in range(n_groups)])

@@ -71,8 +71,8 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays["unanswered"] = result.unanswered.labels
     if result.path is not None:
         arrays |= _pack_path(result.path)
-    if pool.unseen is not None and pool.view_of is not None:
-        arrays |= {"view_of": pool.view_of, **_pack_sparse("unseen", pool.unseen)}
+    if pool.unseen is not None and pool.mask_of is not None:
+        arrays |= {"view_of": pool.mask_of, **_pack_sparse("unseen", pool.unseen)}
     meta = {
         "format": FORMAT,
         "version": VERSION,
@@ -288,7 +288,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         weights=arrays["weights"],
         names=tuple(str(name) for name in meta["names"]),
         unseen=_unpack_sparse("unseen", arrays) if "unseen.data" in arrays else None,
-        view_of=arrays.get("view_of"),
+        mask_of=arrays.get("view_of"),
         ids=_unpacked_ids(meta, arrays),
         left_out=tuple((name, reason) for name, reason in meta["left_out"]),
     )
@@ -357,7 +357,7 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
     if len(pool.names) != n or (pool.ids is not None and pool.ids.shape != (m,)):
         raise FileFormatError("saved names or ids do not fit the number of elements and candidates.")
     if pool.unseen is not None and (pool.unseen.shape[0] != r or pool.unseen.shape[1] > n + len(pool.sources)):
-        raise FileFormatError(f"saved views have shape {pool.unseen.shape}, which fits neither rows nor sources.")
+        raise FileFormatError(f"saved masks have shape {pool.unseen.shape}, which fits neither rows nor sources.")
     if int(arrays["candidate_counts"].sum()) != arrays["candidates"].size:
         raise FileFormatError("saved candidates do not fit their counts.")
 

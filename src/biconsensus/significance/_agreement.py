@@ -151,10 +151,10 @@ class AgreementEvidence:
     def _seen(self, amounts: csr_array) -> FloatArray:
         """(c, k) how much of k row-wise amounts (r, k) each source saw."""
         total = np.asarray(amounts.sum(axis=0), dtype=np.float64)
-        if self.pool.unseen is None or self.pool.view_of is None:
+        if self.pool.unseen is None or self.pool.mask_of is None:
             return np.tile(total, (len(self._candidates), 1))
         lost = (self.pool.unseen.T.astype(np.float64) @ amounts).toarray()
-        return np.asarray(total - lost[[self.pool.view_of[own[0]] for own in self._candidates]])
+        return np.asarray(total - lost[[self.pool.mask_of[own[0]] for own in self._candidates]])
 
     def _likest_unions(self, members: csr_array) -> tuple[FloatArray, FloatArray, list[list[IntArray]]]:
         """For each source and group (r, T) the union most like the group: Jaccard index, log p of it, candidates."""

@@ -85,9 +85,9 @@ def factor_gain(problem: PreferenceMatrix, x: FloatArray, z: FloatArray, quorum:
 def _seen_mass(problem: PreferenceMatrix, x: FloatArray, z: FloatArray) -> float:
     """Sum of x_i M_ij z_j."""
     total = float(x.sum() * z.sum())
-    if problem.unseen is not None and problem.view is not None:
-        by_view = np.bincount(problem.view, z, minlength=problem.unseen.shape[1])
-        total -= float(x @ (problem.unseen @ by_view))
+    if problem.unseen is not None and problem.mask is not None:
+        by_mask = np.bincount(problem.mask, z, minlength=problem.unseen.shape[1])
+        total -= float(x @ (problem.unseen @ by_mask))
     return total
 
 

@@ -144,17 +144,17 @@ class QuantileSolver:
         """Best value of each live column given the values of the rows."""
         weights = self._problem.counts * x
         totals = np.full(columns.size, weights.sum())
-        if self._problem.unseen is not None and self._problem.view is not None:
-            totals -= (self._problem.unseen.T @ weights)[self._problem.view]
+        if self._problem.unseen is not None and self._problem.mask is not None:
+            totals -= (self._problem.unseen.T @ weights)[self._problem.mask]
         return np.where(columns, quantiles(self._entries, x, weights, totals, self._quorum), 0.0)
 
     def _row_step(self, z: FloatArray, rows: BoolArray) -> FloatArray:
         """Best value of each live row given the values of the columns."""
         weights = self._problem.weights * z
         totals = np.full(rows.size, weights.sum())
-        if self._problem.unseen is not None and self._problem.view is not None:
+        if self._problem.unseen is not None and self._problem.mask is not None:
             totals -= self._problem.unseen @ np.bincount(
-                self._problem.view, weights, minlength=self._problem.unseen.shape[1]
+                self._problem.mask, weights, minlength=self._problem.unseen.shape[1]
             )
         return np.where(rows, quantiles(self._by_column, z, weights, totals, self._quorum), 0.0)
 

@@ -15,7 +15,7 @@ from biconsensus.solvers.vote import _ballot as ballot
 from biconsensus.solvers.vote import _solver as descent
 from biconsensus.solvers.vote import _solver as vote
 from biconsensus.solvers.vote._ballot import Ballot, Sets, Tally, set_of, whole_unit
-from biconsensus.solvers.vote._solver import LEADING, VoteSolver, heaviest, mask_of
+from biconsensus.solvers.vote._solver import LEADING, VoteSolver, flags_of, heaviest
 from tests.helpers.solver_problems import HALF, planted, problem_of, solve
 from tests.helpers.strategies import binary_matrices, examples, label_tables, paper_consensus, same_either_way
 
@@ -69,7 +69,7 @@ def test_the_gain_never_falls(table, quorum):
         tally = votes.vote(active, rows, columns)
         assert (tally.gains >= gains - 1e-9).all()
         for k, key in enumerate(tally.columns.keys()):
-            block = mask_of(tally.rows(k), rows.size), mask_of(set_of(key), columns.size)
+            block = flags_of(tally.rows(k), rows.size), flags_of(set_of(key), columns.size)
             assert tally.gains[k] == pytest.approx(problem.gain(*block, Fraction(quorum)), abs=1e-9)
         active, gains = tally.columns, tally.gains
 

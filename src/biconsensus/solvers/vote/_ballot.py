@@ -46,7 +46,7 @@ class RowBlock:
     counts: NDArray[Any]
     """(b, 1) elements of each row, in that type."""
     unseen: csr_array | None
-    """(b, v) what the views did not see."""
+    """(b, v) what the masks did not see."""
 
 
 class DenseVotes:
@@ -64,9 +64,9 @@ class DenseVotes:
         most = max(int(indptr[min(k + size, indptr.size - 1)] - indptr[k]) for k in starts)
         ones, others = np.ones(most, weight_type), np.ones(most, count_type)
         self._blocks = [self._block(k, min(k + size, indptr.size - 1), ones, others) for k in starts]
-        self._views = None
-        if self._problem.unseen is not None and self._problem.view is not None:
-            self._views = _indicator(self._problem.view, self._problem.unseen.shape[1])
+        self._masks = None
+        if self._problem.unseen is not None and self._problem.mask is not None:
+            self._masks = _indicator(self._problem.mask, self._problem.unseen.shape[1])
 
     def _block(self, start: int, stop: int, ones: NDArray[Any], others: NDArray[Any]) -> RowBlock:
         """Slice of rows."""
@@ -74,7 +74,7 @@ class DenseVotes:
         indptr = problem.entries.indptr[start : stop + 1]
         indices, indptr = problem.entries.indices[indptr[0] : indptr[-1]], indptr - indptr[0]
         held = csr_array((ones[: indices.size], indices, indptr), shape=shape)
-        # the transpose of a view is one as well: nothing is sorted again
+        # the transpose of a slice is one as well: nothing is sorted again
         holding = csr_array((others[: indices.size], indices, indptr), shape=shape).T
         unseen = None if problem.unseen is None else csr_array(problem.unseen[start:stop].astype(np.float64))
         counts = problem.counts[start:stop, None].astype(others.dtype)
@@ -86,14 +86,14 @@ class DenseVotes:
         ballots[sets.items, sets.which()] = self._weights[sets.items]
         asked = ballots.sum(axis=0, dtype=np.float64)
         needed = self._ballot.share(asked).astype(ballots.dtype)
-        by_view = None if self._views is None else self._views @ ballots.astype(np.float64)
+        by_mask = None if self._masks is None else self._masks @ ballots.astype(np.float64)
 
         def join(block: RowBlock) -> tuple[BoolArray, NDArray[Any]]:
             held = block.held @ ballots
-            if by_view is None or block.unseen is None:
+            if by_mask is None or block.unseen is None:
                 joined = held > needed
             else:
-                joined = held > self._ballot.share(asked - block.unseen @ by_view)
+                joined = held > self._ballot.share(asked - block.unseen @ by_mask)
             joined &= live_rows[block.rows, None]
             return joined, joined * block.counts
 
@@ -132,8 +132,8 @@ class DenseVotes:
         joined, *sums = zip(*self._each(count))
         held, elements = _total(sums[0]), _total(sums[1])
         seen = elements[None, :]
-        if self._problem.view is not None and self._views is not None:
-            seen = elements - _total(sums[2])[self._problem.view]
+        if self._problem.mask is not None and self._masks is not None:
+            seen = elements - _total(sums[2])[self._problem.mask]
         columns = (held > self._ballot.share(seen, whole=True)) & live_columns[:, None]
         which, found = np.nonzero(columns.T)
         seen = np.broadcast_to(seen, held.shape)[found, which]
@@ -205,9 +205,9 @@ class SparseVotes:
         held = inside @ self._entries
         n_elements, which, columns = inside.sum(axis=1), stored_rows(held), held.indices
         seen = n_elements[which]
-        if self._problem.unseen is not None and self._problem.view is not None:
+        if self._problem.unseen is not None and self._problem.mask is not None:
             hidden = (inside @ self._problem.unseen).toarray()
-            seen = seen - hidden[which, self._problem.view[columns]]
+            seen = seen - hidden[which, self._problem.mask[columns]]
         joined = np.flatnonzero((held.data > self._ballot.share(seen, whole=True)) & live_columns[columns])
         joined = joined[np.lexsort((columns[joined], which[joined]))]
 
@@ -217,15 +217,15 @@ class SparseVotes:
         return Count(rows_of, n_elements, which[joined], columns[joined], held.data[joined], seen[joined])
 
     def _hidden(self, ballots: csr_array, which: IntArray, rows: IntArray) -> FloatArray:
-        """(p,) weight that pairs of a set and a row have in columns whose view did not see the row."""
-        unseen, view = self._problem.unseen, self._problem.view
+        """(p,) weight that pairs of a set and a row have in columns whose mask did not see the row."""
+        unseen, mask = self._problem.unseen, self._problem.mask
         assert unseen is not None
-        assert view is not None
-        by_view = np.zeros((ballots.shape[0], unseen.shape[1]))
-        np.add.at(by_view, (stored_rows(ballots), view[ballots.indices]), ballots.data)
+        assert mask is not None
+        by_mask = np.zeros((ballots.shape[0], unseen.shape[1]))
+        np.add.at(by_mask, (stored_rows(ballots), mask[ballots.indices]), ballots.data)
         dark = csr_array(unseen[rows])
         pair = stored_rows(dark)
-        return np.bincount(pair, by_view[which[pair], dark.indices], minlength=rows.size).astype(np.float64)
+        return np.bincount(pair, by_mask[which[pair], dark.indices], minlength=rows.size).astype(np.float64)
 
 
 @dataclass(frozen=True)

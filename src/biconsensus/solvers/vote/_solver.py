@@ -49,13 +49,13 @@ class FixedPoint:
         preference = Preference(-comparable(gain), -n_elements, -n_sources, int(rows[0]), key)
         if 32 * rows.size < n_rows:
             return cls(rows.astype(np.int32), set_of(key), gain, preference)
-        return cls(np.packbits(mask_of(rows, n_rows)), set_of(key), gain, preference)
+        return cls(np.packbits(flags_of(rows, n_rows)), set_of(key), gain, preference)
 
     def inside(self, n_rows: int) -> BoolArray:
         """(r,) mask of the rows."""
         if self.rows.dtype == np.uint8:
             return np.unpackbits(self.rows, count=n_rows).astype(bool)
-        return mask_of(self.rows, n_rows)
+        return flags_of(self.rows, n_rows)
 
     def has_any(self, rows: BoolArray) -> bool:
         """Whether it holds any of these rows."""
@@ -64,7 +64,7 @@ class FixedPoint:
         return bool(rows[self.rows].any())
 
 
-def mask_of(items: NDArray[Any], size: int) -> BoolArray:
+def flags_of(items: NDArray[Any], size: int) -> BoolArray:
     """(size,) mask of some items."""
     mask = np.zeros(size, bool)
     mask[items] = True
@@ -227,7 +227,7 @@ class VoteSolver:
             point = self._points.get(self._best[0].key)
             if point is not None and point.preference == self._best[0]:
                 self._round += 1
-                return Block(point.inside(rows.size), mask_of(point.columns, columns.size), point.gain)
+                return Block(point.inside(rows.size), flags_of(point.columns, columns.size), point.gain)
             heappop(self._best)
         return None
 
@@ -251,7 +251,7 @@ class VoteSolver:
         # where there are few fixed points it is quicker to look at all of them
         if n_held > FEW_POINTS * len(self._points):
             return set(self._points)
-        return self._with_any(mask_of(entries[gone].indices, self._columns.size))
+        return self._with_any(flags_of(entries[gone].indices, self._columns.size))
 
     def _search(self) -> None:
         """Descend from every start whose fixed point is not known."""
