@@ -36,7 +36,7 @@ def problem_of(
         members=np.arange(n),
         backers=csr_array(backers),
         unseen=None if unseen is None else csr_array(unseen),
-        view=None if unseen is None else np.arange(n),
+        mask=None if unseen is None else np.arange(n),
     )
 
 
