@@ -124,7 +124,7 @@ def communities(seed: int) -> DemoResult:
 
     sizes = [45, 35, 25, 15]
     truth = np.repeat(np.arange(4), sizes)
-    graph = nx.stochastic_block_model(sizes, np.where(np.eye(4, dtype=bool), 0.3, 0.03).tolist(), seed=seed + 1)
+    graph = nx.stochastic_block_model(sizes, np.where(np.eye(4, dtype=bool), 0.35, 0.02).tolist(), seed=seed + 1)
     consensus = ConsensusCommunities(random_state=seed).fit(graph).consensus_
     found = f"{len(consensus)} communities of {truth.size} nodes; four were planted."
     return DemoResult(consensus, truth, found, {"title": "Communities of a network", "graph": graph})
