@@ -76,9 +76,10 @@ def convergence(consensus: Consensus) -> Convergence:
     -----
     The sources are put into an order by their content, so that the order in which they came does not matter, and dealt
     out to parts like cards. Where the number of groups was decided by data beyond the pool, parts and whole are
-    compared at that number. An answer of all sources relates to one with four times as many as the answers of quarters
-    relate to it, only that it rests on more: so what the quarters lack, or the halves if that is more, is the most that
-    it is expected to lack. That it will be less is not counted on: a curve of three points does not tell how much.
+    compared at that number. An answer of all sources relates to one with four times as many as the answer of a quarter
+    relates to it, only that it rests on more: so what the worst of the quarters and halves lacks is the most that it is
+    expected to lack. The worst and not the mean, since nearly every pool is to keep what is promised; that the answer of
+    all will lack less is not counted on, because a curve of three points does not tell how much.
     """
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; convergence is measured for disjoint groups.")
@@ -86,19 +87,16 @@ def convergence(consensus: Consensus) -> Convergence:
     pool, search = before.pool, _search(before)
     labels = before.labels if before.settings.get("evidence") is None else _labels(pool, search)
     order = content_order(pool)
-    sizes, agreement = [], []
+    sizes, agreement, least = [], [], []
     for parts in PARTS:
         if order.size // parts < FEWEST:
             continue
         scores = [ari(labels, _labels(pool.select(sources=part), search)) for part in _dealt(order, parts)]
         sizes.append(order.size // parts)
         agreement.append(float(np.mean(scores)))
-    return Convergence(np.array([*sizes, order.size]), np.array([*agreement, 1.0]), _expected(agreement))
-
-
-def _expected(agreement: list[float]) -> float:
-    """Agreement with an answer of four times the sources, from those of eighths, quarters and halves."""
-    return min(agreement[-2:]) if len(agreement) > 1 else float("nan")
+        least.append(min(scores))
+    expected = min(least[-2:]) if len(least) > 1 else float("nan")
+    return Convergence(np.array([*sizes, order.size]), np.array([*agreement, 1.0]), expected)
 
 
 def _search(consensus: Consensus) -> Search:
