@@ -2,8 +2,10 @@
 
 The pools, draws and seeds of modes and questions took no part in any choice; those of development had other ones (the
 sets of points are the same). Two rules were changed after figures of this page had been seen: `converged` (the worst
-part decides; with the mean of the parts 13 of 15 answers were within .02, with an extrapolation before that 12 of 16), and
-the share of elements that may move before the search is done again. Fresh data has to confirm both. BENCH=quick measures a few of each; ``python -m benchmarks.beyond planted large`` measures these parts only.
+part decides; with the mean of the parts 13 of 15 answers were within .02, with an extrapolation before that 12 of 16),
+and the share of elements that may move before the search is done again. Fresh data has to confirm both.
+
+BENCH=quick measures a few of each; ``python -m benchmarks.beyond planted large`` measures these parts only.
 """
 
 from __future__ import annotations
