@@ -78,8 +78,8 @@ def convergence(consensus: Consensus) -> Convergence:
     out to parts like cards. Where the number of groups was decided by data beyond the pool, parts and whole are
     compared at that number. An answer of all sources relates to one with four times as many as the answer of a quarter
     relates to it, only that it rests on more: so what the worst of the quarters and halves lacks is the most that it is
-    expected to lack. The worst and not the mean, since nearly every pool is to keep what is promised; that the answer of
-    all will lack less is not counted on, because a curve of three points does not tell how much.
+    expected to lack. The worst and not the mean, since nearly every pool is to keep what is promised; that the answer
+    of all will lack less is not counted on, because a curve of three points does not tell how much.
     """
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; convergence is measured for disjoint groups.")
