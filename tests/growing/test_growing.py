@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.errors import InputError
+from biconsensus.growing._convergence import content_order
 from tests.helpers.planted_modes import planted_modes
 
 HALVES = np.repeat([0, 1], 20)
@@ -105,6 +106,17 @@ def test_settled_and_unsettled_pools_are_told_apart() -> None:
     few = bc.find_consensus([HALVES] * 4).converged
     assert not few
     assert "too few" in few.summary
+
+
+def test_the_worst_part_decides_whether_an_answer_has_settled() -> None:
+    consensus = bc.find_consensus(runs(3, 16, noise=0.35))
+    found = consensus.converged
+    order = content_order(consensus.pool)
+    parts = [order[k::n] for n in (4, 2) for k in range(n)]
+    answers = [bc.find_consensus(consensus.pool.select(sources=np.sort(part))).labels for part in parts]
+    scores = [metrics.ari(consensus.labels, labels) for labels in answers]
+    assert found.expected == pytest.approx(min(scores))
+    assert found.expected < min(found.agreement[-3:-1])
 
 
 def test_the_order_of_sources_does_not_matter_for_convergence() -> None:
