@@ -403,8 +403,8 @@ class Consensus:
         Examples
         --------
         >>> import biconsensus as bc
-        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
-        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
+        >>> halves, thirds = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 8
+        >>> c = bc.find_consensus([halves] * 3 + [thirds] * 2)
         >>> print(c.next_question())
         Do 0 and 4 belong together? 60% of the sources say so; it is about 4 and 4 elements like them.
         """
@@ -436,10 +436,10 @@ class Consensus:
         Examples
         --------
         >>> import biconsensus as bc
-        >>> halves, quarters = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
-        >>> c = bc.find_consensus([halves] * 3 + [quarters] * 2)
-        >>> c.answer(0, 4, together=False).answer(8, 12, together=False).labels
-        array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 3, 3, 3, 3])
+        >>> halves, thirds = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 8
+        >>> c = bc.find_consensus([halves] * 3 + [thirds] * 2)
+        >>> c.answer(0, 4, together=False).labels
+        array([2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
         """
         from biconsensus.questions._questions import answer
 
