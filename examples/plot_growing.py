@@ -23,10 +23,11 @@ def run():
 
 
 # %%
-# Eight runs to begin with, then eight more, and so on. ``update`` returns what a search from scratch would find.
+# Eight runs to begin with, then twice as many, until more would change little. ``update`` returns what a search from
+# scratch would find.
 
 c = bc.find_consensus([run() for _ in range(8)])
-for _ in range(3):
+while not c.converged and len(c.pool.sources) < 128:
     print(f"{len(c.pool.sources)} runs, groups named {c.group_names}: {c.converged.summary}")
     c = c.update([run() for _ in range(len(c.pool.sources))])
 print(f"{len(c.pool.sources)} runs, groups named {c.group_names}: {c.converged.summary}")
