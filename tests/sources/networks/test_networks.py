@@ -234,3 +234,15 @@ def test_parameters_are_keywords_with_defaults(name):
     parameters = list(inspect.signature(ALGORITHMS[name].run).parameters.values())
     assert [p.name for p in parameters[:2]] == ["graph", "seed"]
     assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters[2:])
+
+
+@pytest.mark.timeout(60)
+def test_leiden_ends_where_moves_gain_nothing_but_rounding():
+    rng = np.random.default_rng(1078)
+    degrees = np.minimum(3 * (1 - rng.random(300)) ** (-1 / 1.5), 30).astype(int)
+    ends = rng.permutation(np.repeat(np.arange(300), degrees))
+    ends = ends[: ends.size // 2 * 2].reshape(-1, 2)
+    edges = {(min(pair), max(pair)) for pair in ends.tolist() if pair[0] != pair[1]}
+    graph = read_graph(sorted(edges), nodes=range(300))
+    for seed in (979868300, *range(20)):  # the package alone never ends with the first
+        assert 5 < np.unique(get_algorithm("leiden")(graph, seed, resolution=1.5)).size < 60

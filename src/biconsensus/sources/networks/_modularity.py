@@ -18,6 +18,10 @@ from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import need, relabel
 from biconsensus.sources.networks._walktrap import as_igraph
 
+LEAST_GAIN = 1e-5
+"""What a move of Leiden's refinement must gain, as a share of the links of the node: above the rounding of single
+precision (1e-7 for each of some terms), below the part of one link among thousands."""
+
 
 def louvain(graph: Graph, seed: int, *, resolution: float = 1.0, n_levels: int | None = None) -> IntArray:
     """Find communities by the Louvain method.
@@ -97,7 +101,38 @@ def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
     >>> len(set(leiden(graph, seed=0).tolist()))
     2
     """
-    method = need("sknetwork.clustering", "graph").Leiden(
+    package = need("sknetwork.clustering.leiden", "graph")
+
+    class Ending(package.Leiden):  # type: ignore[misc, name-defined]
+        """Leiden whose refinement ends: a move must gain more than rounding.
+
+        The package moves a node for any gain above 0, in single precision, so that nodes whose moves gain nothing can
+        change places for ever.
+        """
+
+        def _optimize_refine(
+            self, labels: Any, labels_refined: Any, adjacency: Any, out_weights: Any, in_weights: Any
+        ) -> Any:
+            """Labels of the refined groups, each of which is one node at first."""
+            out, into = out_weights.astype(np.float32), in_weights.astype(np.float32)
+            # what a node gains by staying is counted without its self-loops: fewer of them, and moves must gain more
+            loops = adjacency.diagonal() - LEAST_GAIN / 4 * (out_weights + in_weights)
+            return package.optimize_refine_core(
+                labels.astype(np.int32),
+                labels_refined.astype(np.int32),
+                adjacency.indices,
+                adjacency.indptr,
+                adjacency.data.astype(np.float32),
+                out,
+                into,
+                out.copy(),
+                into.copy(),
+                np.zeros_like(out),
+                loops.astype(np.float32),
+                self.resolution,
+            )
+
+    method = Ending(
         resolution=resolution, shuffle_nodes=True, random_state=seed, return_probs=False, return_aggregate=False
     )
     with one_seed_of_c(seed):
