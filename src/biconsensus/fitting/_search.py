@@ -339,7 +339,8 @@ class ModelSearch:
     def _clumping(self, family: Family, data: FloatArray, threshold: float) -> FloatArray:
         """Size of the clumps in which elements come, as models of chance meet them."""
         chance = self._viewed(family)
-        if chance.rule != "background" or len(chance.points) <= 2 * family.model.sample_size:
+        measured = chance.rule == "background" and self.settings.test.density == "data"
+        if not measured or len(chance.points) <= 2 * family.model.sample_size:
             return np.ones(len(FRACTIONS))
         points = chance.points[: min(len(data), len(chance.points))]
         rng = np.random.default_rng(0)  # of chance already: which of its points are chosen hardly matters

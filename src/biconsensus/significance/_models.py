@@ -407,7 +407,7 @@ def clumping(model: Model, params: FloatArray, data: FloatArray, chance: Backgro
     residuals = model.residuals(params, data)
     for index, (level, share) in enumerate(zip(levels, shares)):
         wanted = len(data) * share
-        usable = wanted >= 1
+        usable = (wanted >= 1) & (share < 1)
         if usable.sum() < _CLUMPED:
             continue
         hits = count_hits(residuals[:, usable] <= level)
@@ -480,7 +480,7 @@ class NfaTest:
         """That of members."""
         return float(self.thresholds[-1])
 
-    def clumps(self, levels: ArrayLike) -> FloatArray:
+    def clumps(self, levels: FloatArray | float) -> FloatArray:
         """Sizes of clumps at some thresholds."""
         sizes = np.broadcast_to(self.clumping, self.thresholds.shape)
         return np.asarray(np.interp(levels, self.thresholds, sizes), np.float64)
