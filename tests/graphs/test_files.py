@@ -98,6 +98,8 @@ def test_attributes_of_nodes_beside_parallel_edges(tmp_path):
         ("x.mtx", "%%MatrixMarket matrix array real general\n90000 90000\n1\n", "4050000000 entries"),
         ("x.mtx", "%%MatrixMarket matrix coordinate real general\n9000000000 9000000000 1\n1 2 1\n", "nodes need"),
         ("x.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 1 1\n", "weights are numbers"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate real general\n% of pairs\n3 3 1\n3 2 1x5\n", "numbers hold 'x'"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n3 2 1" + "\0" * 99 + ".5\n", "hold '"),
         ("x.npz", "not an archive", "sparse array"),
         ("x.metis", "2 1", "METIS"),
         ("x.gexf", "<not", "GEXF"),

@@ -192,6 +192,10 @@ def _matrix_market(data: bytes, name: str, weight: str | None) -> Graph:
         declared = n_rows * n_columns // 2 if form == "array" else n_entries  # of a symmetric array one half is listed
         if declared > len(data):
             raise ValueError(f"{declared} entries are announced in a file of {len(data)} bytes")
+        # SciPy reads "1x5" as 1, and some versions crash on zero bytes
+        strange = re.sub(rb"\A(?:%.*\n)*", b"", data).translate(None, b"0123456789+-.eE \t\r\n")
+        if strange:
+            raise ValueError(f"its numbers hold {chr(strange[0])!r}")
         with warnings.catch_warnings():
             # SciPy tells that the class of the answer will change; an older one cannot be asked for the new class
             warnings.simplefilter("ignore", DeprecationWarning)
