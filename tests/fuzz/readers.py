@@ -1,8 +1,9 @@
 """Coverage-guided fuzzing of every reader: whatever the bytes, a result or one of the library's own errors.
 
-``python -m tests.fuzz.readers [labels points graphs saved] [--runs N] [--seed N]`` runs each target in a process of its
-own, with atheris. An input that ends in any other exception, or takes longer than a minute, is kept in tests/fuzz/cases/
-and run by the tests from then on. Another seed gives other inputs, so that a long run can be made of several.
+``python -m tests.fuzz.readers [labels points graphs saved] [--runs N] [--seed N]`` runs each target in a process of
+its own, with atheris. An input that ends in any other exception, or takes longer than a minute, is kept in
+tests/fuzz/cases/ and run by the tests from then on. Another seed gives other inputs, so that a long run can be made of
+several.
 """
 
 from __future__ import annotations

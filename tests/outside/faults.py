@@ -1,7 +1,7 @@
 """All rows of the table of faults, seen from outside: the public API and the command line, no test suite.
 
-``python -m tests.outside.faults [rows]`` prints one line a row and ends with 1 if a row does not behave as written. Rows
-77 and 96 speak of the versions it runs on: `make test-matrix` runs it on the lowest ones and on every Python.
+``python -m tests.outside.faults [rows]`` prints one line a row and ends with 1 if a row does not behave as written.
+Rows 77 and 96 speak of the versions it runs on: `make test-matrix` runs it on the lowest ones and on every Python.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import warnings
 
-import numpy
+import numpy as np
 import scipy
 import sklearn
 
@@ -23,7 +23,7 @@ __all__ = ["main", "rows_1_to_42", "rows_43_to_96"]
 
 def main(rows: list[int]) -> int:
     """Run the checks, one line each; the number of rows that do not behave."""
-    versions = {"NumPy": numpy, "SciPy": scipy, "scikit-learn": sklearn}
+    versions = {"NumPy": np, "SciPy": scipy, "scikit-learn": sklearn}
     said = ", ".join(f"{name} {module.__version__}" for name, module in versions.items())
     print(f"Python {sys.version.split()[0]}, {said}")
     warnings.simplefilter("ignore")  # those that a row asks for are caught by it
