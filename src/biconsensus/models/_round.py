@@ -119,8 +119,12 @@ class CircleModel(_RoundModel):
 
     def project(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Arc lengths (m, k) from the point right of the centre, in [0, 2 pi r)."""
+        return self.around(params, data) * (2 * np.pi * params[:, 2])
+
+    def around(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Places (m, k) on the circles, as shares of the whole turn."""
         spokes = data[:, None] - params[:, :2]
-        return np.asarray((np.arctan2(spokes[..., 1], spokes[..., 0]) % (2 * np.pi)) * params[:, 2], dtype=float)
+        return np.asarray(np.arctan2(spokes[..., 1], spokes[..., 0]) % (2 * np.pi) / (2 * np.pi), dtype=float)
 
     def draw(self, params: FloatArray, box: FloatArray) -> FloatArray:
         """One circle as a closed polyline (181, 2)."""
