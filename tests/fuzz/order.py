@@ -23,6 +23,8 @@ from tests.whole.test_order import METHODS, answer, assert_as_good, noisy
 POOLS = 10_000
 SMALL = (10, 31)
 """Numbers of elements, the upper one left out: small pools are quick, and have the most ties."""
+SAID = 100
+"""Pools after which a line says how far it is, so that a run that is stopped was not for nothing."""
 CHANGES = ("permuted", "elements doubled", "sources doubled")
 """What is done to pool k: the change number k mod 3."""
 
@@ -75,8 +77,10 @@ def main() -> int:
             faults = check(method, k)
             wrong += bool(faults)
             print(*faults, sep="\n", end="\n" if faults else "", flush=True)
-        spent = time.process_time() - begin
-        print(f"{method}: {options.pools} pools from {options.first} on, {wrong} differ ({spent:.0f} s)", flush=True)
+            done = k + 1 - options.first
+            if done % SAID == 0 or done == options.pools:
+                spent = time.process_time() - begin
+                print(f"{method}: {done} pools from {options.first} on, {wrong} differ ({spent:.0f} s)", flush=True)
         failed += wrong > 0
     return failed
 
