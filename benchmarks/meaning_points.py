@@ -91,7 +91,8 @@ INTRODUCTION = (
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
     "method leaves out count with the cluster of their nearest neighbour. The mixtures below served nothing. The "
     "level and the cap on directions were chosen on generated data (`benchmarks/imitations.py`); the power of the "
-    "backing beyond three columns, the toll and the rule for rounded columns also with the sets of scikit-learn and "
+    "backing beyond three columns, the least gain of a grouping "
+    "and the rule for rounded columns also with the sets of scikit-learn and "
     "uci in view. The level in the plane was compared with others while sipu was in view. So fresh sets decide."
 )
 TITLES = {

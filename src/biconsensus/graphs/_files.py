@@ -16,7 +16,7 @@ from typing import Any
 from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, load_npz
 
-from biconsensus._memory import available_memory
+from biconsensus._checks import available_memory
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
 from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix, from_networkx
 from biconsensus.pool.io._arrays import check_archive

@@ -25,8 +25,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
 from biconsensus.quorum._given_number import group_rows
-from biconsensus.quorum._measures import nearest
-from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, score_weights
+from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, nearest, score_weights
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from biconsensus.errors import InputError
 from biconsensus.protocols import Block, Evidence, FloatArray
-from biconsensus.quorum._measures import nearest
 from biconsensus.quorum._path import PathPoint, QuorumPath
+from biconsensus.quorum._score import nearest
 
 SmallIntArray = NDArray[np.int32]
 
