@@ -187,7 +187,7 @@ def weighed_by_pool(graph: Graph, pool: Pool) -> Graph:
     return Graph(adjacency, graph.names)
 
 
-def contracted(graph: Graph, pool: Pool) -> tuple[Graph, IntArray]:
+def contracted(graph: Graph, pool: Pool, least: int = EDGES_IN_ALL // MOST_RUNS) -> tuple[Graph, IntArray]:
     """The network of the sets of nodes that all runs of a pool keep together, and the set of each node.
 
     Parameters
@@ -196,6 +196,9 @@ def contracted(graph: Graph, pool: Pool) -> tuple[Graph, IntArray]:
         Network of m nodes.
     pool : Pool
         Communities of its nodes; where a run did not see all of them, nothing is contracted.
+    least : int
+        Edges up to which nothing is contracted: there it saves little time, and what all runs have wrong stays wrong
+        (LFR networks of seeds 5 to 8 at nominal mixing 0.59 lost .005 by it).
 
     Returns
     -------
@@ -215,11 +218,11 @@ def contracted(graph: Graph, pool: Pool) -> tuple[Graph, IntArray]:
     >>> import biconsensus as bc
     >>> from biconsensus.graphs import read_graph
     >>> pool = bc.Pool.from_labels([[0, 0, 1], [0, 0, 0]])
-    >>> small, place = contracted(read_graph([(0, 1), (1, 2)]), pool)
+    >>> small, place = contracted(read_graph([(0, 1), (1, 2)]), pool, least=0)
     >>> small.adjacency.toarray().tolist(), place.tolist()
     ([[2.0, 1.0], [1.0, 0.0]], [0, 0, 1])
     """
-    if pool.unseen is not None:
+    if pool.unseen is not None or graph.n_edges <= least:
         return graph, np.arange(graph.n_nodes)
     member = in_groups(pool.inverse, np.ones(graph.n_nodes))
     adjacency = csr_array(csr_array(member.T) @ (graph.adjacency @ member))
