@@ -92,7 +92,7 @@ def directions(runs: int) -> None:
                 X = noise(kind, d, _points.LEVEL_POINTS, 10_000 + run)
                 evidence = PointEvidence(X)
                 labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
-                depths.append(evidence.of_grouping(labels) + evidence.toll + evidence.level)
+                depths.append(evidence.of_grouping(labels) + evidence.least_gain + evidence.level)
             print(f"  {kind} {d}: {np.mean(depths):.2f} {np.std(depths):.2f}", flush=True)
 
 
@@ -112,7 +112,7 @@ def deepest(judged: Judged) -> str:
     for k, labels in enumerate(judged.labels):
         n_borders = np.unique(labels[labels >= 0]).size - 1
         if n_borders > 0:
-            depth = (evidence.of_grouping(labels) + evidence.toll) / n_borders + evidence.level
+            depth = (evidence.of_grouping(labels) + evidence.least_gain) / n_borders + evidence.level
             found.append((depth, judged.backers(k), n_borders + 1))
     depth, backers, n_groups = max(found)
     return (

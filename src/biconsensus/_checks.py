@@ -1,11 +1,13 @@
-"""The only checks of input: which argument, what was received, what is allowed, what to do next."""
+"""The only checks before work begins: which argument, what was received, what is allowed, what to do next."""
 
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +16,15 @@ from numpy.typing import NDArray
 from biconsensus.errors import InputError, InputTypeError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
+CONTAINER = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+"""Files with the limit and the use of a control group, and what the use consists of: version 2 and 1."""
 FINEST_QUORUM = Fraction(1, 10**9)
 """Smallest step of a quorum: its products with whole votes of up to 2^53 / 10^9 elements are exact."""
 
@@ -163,13 +174,61 @@ def check_indices(what: str, values: Any, size: int) -> IntArray:
     return indices.astype(np.int64).ravel()
 
 
-def check_memory(what: str, needed: int, limit: int | None) -> None:
-    """Raise before allocating where the estimate exceeds the limit (bytes); None is no limit."""
+def check_memory(what: str, needed: int, limit: int | None = None) -> None:
+    """Raise before allocating where the estimate exceeds the limit (bytes), or what can still be had without one."""
+    limit = available_memory() if limit is None else limit
     if limit is not None and needed > limit:
         raise TooLargeError(
             f"{what} would need about {needed / 2**20:,.0f} MB, above the limit of {limit / 2**20:,.0f} MB; "
             "raise memory_limit or use less data."
         )
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that can still be had, where the system tells."""
+    figures = [figure for figure in (_machine(), _container(), _process()) if figure is not None]
+    return max(min(figures), 0) if figures else None
+
+
+def _machine() -> int | None:
+    """What the machine can give without swapping; caches count as free where the system says how much they hold."""
+    for line in _small_file("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            return 1024 * int(line.split()[1])
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def _container() -> int | None:
+    """What the control group of the process leaves, old pages of files counted as free; none where it sets no limit."""
+    for paths in CONTAINER:
+        limit, used, parts = (_small_file(path).strip() for path in paths)
+        if limit.isdigit() and used.isdigit():
+            cached = [int(line.split()[1]) for line in parts.splitlines() if line.startswith("inactive_file ")]
+            return int(limit) - int(used) + sum(cached)
+    return None
+
+
+def _process() -> int | None:
+    """What the limit on the address space (`ulimit -v`) leaves; none where there is no limit."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit, pages = resource.getrlimit(resource.RLIMIT_AS)[0], _small_file("/proc/self/statm").split()
+    if limit == resource.RLIM_INFINITY or not pages:
+        return None
+    return int(limit) - int(pages[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _small_file(path: str) -> str:
+    """Content of a small file, nothing where it cannot be read."""
+    try:
+        return Path(path).read_text(encoding="ascii")
+    except (OSError, UnicodeError):
+        return ""
 
 
 class KnownNames:

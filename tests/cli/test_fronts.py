@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import hashlib
 import json
@@ -15,6 +16,7 @@ import pytest
 import biconsensus as bc
 from biconsensus.cli import run
 from biconsensus.pool.io import write_table
+from biconsensus.report._encode import data_uri
 
 
 def test_merge_writes_ids_groups_and_backing(call: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
@@ -144,6 +146,23 @@ def test_label_width_reaches_elements_beyond_the_threshold(here: Callable[..., A
     wrong = here("fit", "points.csv", "--threshold", "0.01", "--label-width", "0")
     assert wrong.returncode == 2
     assert "label_width" in wrong.stderr
+
+
+def test_fit_takes_bounds_and_a_picture(here: Callable[..., Any], tmp_path: Path) -> None:
+    turns = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    rng = np.random.default_rng(0)
+    X = np.vstack([20 + 9 * np.column_stack([np.cos(turns), np.sin(turns)]), rng.uniform(0, 40, (60, 2))])
+    np.savetxt(tmp_path / "p.csv", X, delimiter=",")
+    (tmp_path / "p.png").write_bytes(base64.b64decode(data_uri(np.eye(40)).partition(",")[2]))
+    options = ("fit", "p.csv", "-m", "circle", "-t", "0.2", "--samples", "500")
+    done = here(*options, "--bound", "radius=5:", "--bound", "coverage=0.5:1", "--image", "p.png", "--report", "r.html")
+    assert done.returncode == 0, done.stderr
+    assert "20, 20, 9" in done.stdout
+    assert "data:image/png;base64," in (tmp_path / "r.html").read_text(encoding="utf-8")
+    for wrong, message in ((("--bound", "radius"), "NAME=LOW:HIGH"), (("--image", "p.png"), "--report")):
+        refused = here(*options, *wrong)
+        assert refused.returncode == 2
+        assert message in refused.stderr
 
 
 def test_fit_without_threshold_explains(here: Callable[..., Any], tmp_path: Path) -> None:

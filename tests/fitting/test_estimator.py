@@ -538,6 +538,21 @@ def test_bounds_keep_models_out() -> None:
         MultiModelFitter("circle", 0.015, n_samples=2000, bounds=low, random_state=0).fit(mixed())
 
 
+def test_an_arc_is_no_circle_where_coverage_is_asked() -> None:
+    rng = np.random.default_rng(3)
+    turns = np.concatenate([rng.uniform(0, 2 * np.pi, 80), rng.uniform(0, 1.5, 80)])
+    places = np.column_stack([np.cos(turns), np.sin(turns)]) * 0.4
+    places += np.repeat([[-0.5, -0.5], [0.4, 0.4]], 80, axis=0) + rng.normal(0, 0.005, (160, 2))
+    points = np.concatenate([places, rng.uniform(-1, 1, (80, 2))])
+    found = [
+        MultiModelFitter("circle", 0.02, n_samples=400, bounds=bounds, random_state=0).fit(points)
+        for bounds in (None, {"coverage": (0.6, 1.0)}, {"coverage": (0.0, 0.6)})
+    ]
+    assert [len(one.params_) for one in found] == [2, 1, 1]
+    assert found[1].params_[0] == pytest.approx([-0.5, -0.5, 0.4], abs=0.01)
+    assert found[2].params_[0, :2] == pytest.approx([0.4, 0.4], abs=0.03)
+
+
 @pytest.mark.parametrize("kind", ["blobs", "square", "halves"])
 @pytest.mark.filterwarnings("ignore::biconsensus.errors.NoConsensusWarning")
 def test_crowds_are_no_lines(kind: str) -> None:

@@ -1,8 +1,10 @@
 """Pools from matrices, groups and labels at their borders."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 import biconsensus as bc
 
@@ -124,3 +126,152 @@ def test_candidates_of_a_matrix_are_numbered_unless_they_are_named():
     assert bc.Pool.from_matrix([[1, 0], [0, 1]]).names == ("candidate 0", "candidate 1")
     assert bc.Pool.from_matrix([[1, 0], [0, 1]], names=["a", "b"]).names == ("a", "b")
     assert bc.Pool.from_groups([[0], [1]], n_elements=2, names=["a", "b"]).names == ("a", "b")
+
+
+SEEN = [[0, 0, 1, 1], [0, 1, 1, 1]]
+
+
+PARTLY = [[0, 0, 1, None], [5, 5, -1, 5]]
+
+
+def test_sum_keeps_the_identifiers_of_either_side():
+    ids = np.array(list("wxyz"))
+    plain, named = bc.Pool.from_labels(SEEN), bc.Pool.from_labels(SEEN, ids=ids)
+    for both in (plain + named, named + plain, named + named):
+        assert both.ids.tolist() == list("wxyz")
+    assert (plain + plain).ids is None
+    with pytest.raises(ValueError, match="their ids differ"):
+        named + bc.Pool.from_labels(SEEN, ids=ids[::-1])
+    with pytest.raises(ValueError, match="they have 4 and 3"):
+        plain + bc.Pool.from_labels([[0, 1, 1]])
+    with pytest.raises(TypeError):
+        plain + 3
+
+
+def test_sum_keeps_what_was_left_out_and_names_and_sources():
+    lump = [[0, 0, 0, 0], *SEEN]
+    left = bc.Pool.from_labels(lump, names=["l", "a", "b"]).clean()
+    right = bc.Pool.from_labels(lump, names=["m", "c", "d"]).clean()
+    both = left + right
+    assert [name for name, _ in both.left_out] == ["l: 0", "m: 0"]
+    assert both.names == left.names + right.names
+    assert both.sources == left.sources + right.sources
+    assert both.weights.tolist() == [1.0] * 8
+    assert both.source_of.tolist() == [*left.source_of, *(right.source_of + 3)]
+
+
+@pytest.mark.parametrize(("left", "right"), [(SEEN, PARTLY), (PARTLY, SEEN), (PARTLY, PARTLY)])
+def test_views_of_a_sum_are_those_of_its_parts(left, right):
+    a, b = bc.Pool.from_labels(left), bc.Pool.from_labels(right)
+    both = a + b
+    hidden = both.unseen.toarray()[both.inverse][:, both.mask_of]
+    for pool, part in ((a, hidden[:, : a.shape[1]]), (b, hidden[:, a.shape[1] :])):
+        if pool.unseen is None:
+            assert not part.any()
+        else:
+            assert np.array_equal(part, pool.unseen.toarray()[pool.inverse][:, pool.mask_of])
+    assert both.seen_sizes.tolist() == [*a.seen_sizes, *b.seen_sizes]
+
+
+def test_a_part_that_saw_everything_has_no_views():
+    pool = bc.Pool.from_labels(PARTLY)
+    assert pool.unseen is not None
+    whole = pool.select(sources=[1])
+    assert whole.unseen is None
+    assert whole.mask_of is None
+    assert whole.names == ("source 1: 5",)
+    hidden = pool.select(sources=[0])
+    assert hidden.unseen.toarray()[hidden.inverse].ravel().tolist() == [False, False, False, True]
+    assert hidden.source_of.tolist() == [0, 0]
+    assert pool.select(candidates=[2, 0]).mask_of.tolist() == [1, 0]
+
+
+def test_sources_are_renumbered_in_the_order_asked_for():
+    pool = bc.Pool.from_labels([[0, 0], [0, 1], [1, 1]], names=["a", "b", "c"])
+    part = pool.select(sources=[2, 0])
+    assert [s.name for s in part.sources] == ["c", "a"]
+    assert part.names == ("a: 0", "c: 1")
+    assert part.source_of.tolist() == [1, 0]
+
+
+def test_elements_keep_their_identifiers_and_rows_without_elements_go():
+    pool = bc.Pool.from_labels(SEEN, ids=np.array(list("wxyz")))
+    part = pool.select(elements=[3, 1])
+    assert part.ids.tolist() == ["z", "x"]
+    assert part.rows.shape[0] == 2
+    assert np.array_equal(part.to_matrix().toarray(), pool.to_matrix().toarray()[[3, 1]])
+    assert pool.select(elements=[0]).shape == (1, 4)
+    assert pool.select(elements=[0], candidates=[0, 1]).shape == (1, 2)
+
+
+def test_rows_that_differ_only_in_what_was_seen_stay_apart():
+    pool = bc.Pool.from_labels([[0, 0, 0], [None, -1, -1], [3, 3, 3]])
+    part = pool.select(candidates=[0, 1])
+    assert pool.rows.shape[0] == 2
+    assert part.rows.shape[0] == 1  # without the source that did not see the first, nothing tells them apart
+    kept = bc.Pool.from_groups([[0, 1], [2]], n_elements=3, seen=[[0, 2], [0, 1, 2]]).select(elements=[0, 1, 2])
+    assert kept.rows.shape[0] == 3
+
+
+def test_joining_real_values_takes_the_maximum_and_keeps_the_type():
+    pool = bc.Pool.from_matrix(np.array([[0.2, 0.0], [0.5, 0.0], [0.0, 0.7]]))
+    joined = pool.join([[0, 2]])
+    assert joined.to_matrix().toarray().tolist() == [[0.2, 0.7], [0.5, 0.0], [0.2, 0.7]]
+    assert not joined.binary
+    assert bc.Pool.from_labels(SEEN).join([[0, 3]]).binary
+    assert pool.join([]).shape == pool.shape
+    assert pool.join([[1]]).to_matrix().toarray().tolist() == pool.to_matrix().toarray().tolist()
+
+
+def test_a_joined_row_is_unseen_only_where_none_was_seen():
+    pool = bc.Pool.from_labels([[0, None, None, 1], [0, 0, 1, 1], [None, None, None, 2]])
+    joined = pool.join([[0, 1], [1, 2]])
+    hidden = joined.unseen.toarray()[joined.inverse]
+    assert hidden.tolist() == [[False, False, True]] * 3 + [[False, False, False]]
+
+
+def test_seen_as_a_sparse_matrix_or_for_each_candidate():
+    groups = [[0, 1], [1, 2], [2]]
+    by_source = np.array([[1, 0], [1, 1], [0, 1]], bool)
+    sources = ["a", "a", "b"]
+    dense = bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=by_source)
+    sparse = bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=coo_array(by_source))
+    nested = bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=by_source.tolist())
+    each = bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=by_source[:, [0, 0, 1]])
+    for pool in (dense, sparse, nested, each):
+        assert pool.seen_sizes.tolist() == [2, 2, 2]
+        assert pool.unseen.toarray()[pool.inverse][:, pool.mask_of].tolist() == (~by_source[:, [0, 0, 1]]).tolist()
+    assert bc.Pool.from_groups(groups, n_elements=3, seen=np.ones((3, 3), bool)).unseen is None
+    with pytest.raises(ValueError, match=r"seen has shape \(2, 3\); allowed are \(3, 2\)"):
+        bc.Pool.from_groups(groups, n_elements=3, sources=sources, seen=np.ones((2, 3), bool))
+
+
+def test_sources_with_provenance_are_one_where_they_are_equal():
+    runs = [bc.Provenance("k", {"k": 2}, 1), bc.Provenance("k", {"k": 2}, 1), bc.Provenance("k", {"k": 3}, 1)]
+    pool = bc.Pool.from_groups([[0], [1], [0, 1]], n_elements=2, sources=runs)
+    assert pool.source_of.tolist() == [0, 0, 1]
+    assert pool.sources == (runs[0], runs[2])
+
+
+def test_a_pool_that_saw_everything_adds_one_view():
+    whole, partly = bc.Pool.from_labels(SEEN), bc.Pool.from_labels(PARTLY)
+    assert (whole + partly).unseen.shape[1] == 1 + partly.unseen.shape[1]
+    assert (partly + whole).unseen.shape[1] == 1 + partly.unseen.shape[1]
+    assert (whole + partly).mask_of.tolist() == [0, 0, 0, 0, 1, 1, 2]
+    assert (partly + whole).mask_of.tolist() == [0, 0, 1, 2, 2, 2, 2]
+    assert (whole + whole).unseen is None
+
+
+def test_many_pools_at_once_are_the_sum_of_them_one_by_one():
+    from biconsensus.pool._build import add
+
+    tables = [*SEEN, *PARTLY, [0, 1, 2, 0]]
+    pools = [bc.Pool.from_labels([labels], names=[f"source {k}"]) for k, labels in enumerate(tables)]
+    at_once, one_by_one = add(*pools), pools[0]
+    for pool in pools[1:]:
+        one_by_one = one_by_one + pool
+    assert np.array_equal(at_once.rows.toarray(), one_by_one.rows.toarray())
+    assert np.array_equal(at_once.inverse, one_by_one.inverse)
+    assert (at_once.names, at_once.sources) == (one_by_one.names, one_by_one.sources)
+    hidden = [pool.unseen.toarray()[:, pool.mask_of] for pool in (at_once, one_by_one)]
+    assert np.array_equal(*hidden)

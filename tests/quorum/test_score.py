@@ -1,16 +1,60 @@
-"""The measures of a fit, and the score that chooses on a path."""
+"""Measures of how a grouping fits a pool, and the scores made of them."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.metrics import adjusted_rand_score
+from numpy.typing import NDArray
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import biconsensus as bc
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.quorum import QuorumPath
-from biconsensus.quorum._score import CLEAR, COARSE, FINE, FitMeasures, PathScorer, ScoreWeights, score_weights
-from tests.helpers.quorum_pools import problem_of
+from biconsensus.quorum._score import (
+    CLEAR,
+    COARSE,
+    FINE,
+    FitMeasures,
+    PathScorer,
+    ScoreWeights,
+    contrast,
+    relation,
+    score_weights,
+)
+from tests.helpers.quorum_pools import grouping, problem_of, runs
+
+
+def together(table: NDArray[np.int_]) -> NDArray[np.float64]:
+    return np.mean([column[:, None] == column for column in table.T], axis=0)
+
+
+def test_recall_and_precision_are_those_of_pairs() -> None:
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.integers(k, size=30) for k in (2, 3, 4)])
+    labels = table[:, 0] * 2 + (table[:, 1] == 0)
+    pool = bc.Pool.from_labels(np.column_stack([table, labels]))
+    problem = PreferenceMatrix.from_pool(pool)
+    found = relation(problem, grouping(pool, labels))
+    same = labels[:, None] == labels
+    expected = []
+    for column in [*table.T, labels]:
+        held = column[:, None] == column
+        expected.append(
+            ((held & same).sum() / held.sum() - same.mean(), (held & same).sum() / same.sum() - held.mean())
+        )
+    assert found == pytest.approx(tuple(np.mean(expected, axis=0)))
+
+
+def test_silhouette_is_that_of_the_co_occurrence_distance() -> None:
+    table = runs(load_iris().data, 2, 6, n_runs=6)
+    pool = bc.Pool.from_labels(table)
+    labels = table[:, 0]
+    problem = PreferenceMatrix.from_pool(pool)
+    distances = 1.0 - together(table)
+    expected = silhouette_score(distances, labels, metric="precomputed")
+    _, found = contrast(problem, grouping(pool, labels), problem.weights)
+    assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_fit_is_perfect_for_the_groups_of_identical_sources() -> None:

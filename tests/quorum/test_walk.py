@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 import biconsensus as bc
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.quorum._measures import leading_vectors, retention, walk_coordinates, walk_groups
+from biconsensus.quorum._score import leading_vectors, retention, walk_coordinates, walk_groups
 from tests.helpers.quorum_pools import grouping, runs
 
 

@@ -156,6 +156,31 @@ def test_network_and_models_are_drawn(open_report: Callable[..., Any]) -> None:
     assert inked(page) > 1000
 
 
+def test_points_lie_on_their_picture(open_report: Callable[..., Any]) -> None:
+    pixels = np.zeros((40, 60, 3), np.uint8)
+    pixels[:20] = [255, 0, 0]  # the upper half is red
+    consensus = paper_consensus([[0] * 10 + [1] * 10] * 4)
+    X = np.column_stack([np.linspace(0, 59, 20), np.repeat([2.0, 38.0], 10)])
+    lines = np.array([[0.0, 1.0, -2.0], [0.0, 1.0, -38.0]])
+    families = [get_model("line"), get_model("line")]
+    page = open_report(consensus, X=X, models=FittedModels(families, lines, 1.0), image=pixels).page
+    page.wait_for_selector("#view-canvas[data-picture]")
+    rows = page.evaluate(RED_ROWS)
+    assert len(rows) > 5000
+    assert np.mean(rows) < 0.5  # y counts downwards
+    assert page.locator("#residuals svg rect").count() > 0
+
+
+RED_ROWS = (
+    "(() => { const c = document.getElementById('view-canvas'), rows = [];"
+    "const bytes = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+    "for (let i = 0; i < bytes.length; i += 4)"
+    " if (bytes[i] > 250 && bytes[i + 1] < 5) rows.push(Math.floor(i / 4 / c.width) / c.height);"
+    "return rows })()"
+)
+"""How far down the red pixels of the domain's picture lie."""
+
+
 def inked(page: Any) -> int:
     """Pixels of the domain's picture that are not empty."""
     return int(

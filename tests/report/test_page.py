@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shlex
@@ -15,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biconsensus as bc
+from biconsensus.errors import InputError
 from biconsensus.report import render_report
-from biconsensus.report._encode import packed, to_json
+from biconsensus.report._encode import data_uri, packed, to_json
 from biconsensus.report._page import headline
 from biconsensus.report._recipe import recipe
 from tests.helpers.strategies import paper_consensus
@@ -106,6 +108,33 @@ def test_a_missing_package_is_named(blobs: Any, monkeypatch: pytest.MonkeyPatch)
 
 def test_same_result_gives_the_same_page(blobs: Any) -> None:
     assert render_report(blobs[0], X=blobs[1]) == render_report(blobs[0], X=blobs[1])
+
+
+def test_a_picture_becomes_part_of_the_page(blobs: Any, tmp_path: Path) -> None:
+    pixels = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    content = content_of(render_report(blobs[0], X=np.abs(blobs[1]), image=pixels))
+    assert content["view"]["equal"]
+    assert [axis["name"] for axis in content["view"]["axes"]] == ["x in pixels", "y in pixels"]
+    raw = base64.b64decode(content["view"]["image"].removeprefix("data:image/png;base64,"))
+    cv2 = pytest.importorskip("cv2")
+    assert (cv2.imdecode(np.frombuffer(raw, np.uint8), cv2.IMREAD_UNCHANGED) == pixels).all()
+    (tmp_path / "p.png").write_bytes(raw)
+    again = content_of(render_report(blobs[0], X=np.abs(blobs[1]), image=tmp_path / "p.png"))
+    assert again["view"]["image"] == content["view"]["image"]
+    stretched = data_uri(pixels / 11.0), data_uri(np.stack([pixels] * 3, axis=-1))
+    assert len(set(stretched)) == 2
+
+
+def test_a_picture_that_cannot_be_drawn_is_told(blobs: Any, tmp_path: Path) -> None:
+    (tmp_path / "p.tif").write_bytes(b"II*\0")
+    wrong = [(tmp_path / "p.tif", "PNG, JPEG"), (np.zeros(3), "h, w"), (np.full((2, 2), np.nan), "finite")]
+    for image, message in wrong:
+        with pytest.raises(InputError, match=message):
+            render_report(blobs[0], X=blobs[1], image=image)
+    with pytest.raises(InputError, match="give X"):
+        render_report(blobs[0], image=np.zeros((2, 2)))
+    with pytest.raises(InputError, match="1 column"):
+        render_report(blobs[0], X=blobs[1][:, :1], image=np.zeros((2, 2)))
 
 
 def test_overlapping_and_real_valued_results_have_pages() -> None:

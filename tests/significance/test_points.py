@@ -138,7 +138,7 @@ def test_a_true_border_gains_the_same_whatever_the_size_of_its_groups():
     for each in (60, 1000):
         X, truth = blobs(2, 6, each=each, apart=12.0)
         evidence = PointEvidence(X)
-        assert evidence.of_grouping(truth) == pytest.approx(_points.CAP - evidence.toll)
+        assert evidence.of_grouping(truth) == pytest.approx(_points.CAP - evidence.least_gain)
 
 
 def test_clear_clouds_of_a_few_dozen_points_are_not_cut():

@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import biconsensus as bc
-from biconsensus import _memory as free
+from biconsensus import _checks as free
 from biconsensus._checks import check_quorum
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.solvers import SOLVERS, get_solver, solver_memory
@@ -196,7 +196,7 @@ def test_a_hard_limit_ends_in_a_clear_error_and_no_crash():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the size of a process is read from /proc")
 def test_the_limit_of_the_process_counts(monkeypatch):
-    size = int(free._text("/proc/self/statm").split()[0]) * resource.getpagesize()
+    size = int(free._small_file("/proc/self/statm").split()[0]) * resource.getpagesize()
     monkeypatch.setattr(resource, "getrlimit", lambda which: (size + (64 << 20), resource.RLIM_INFINITY))
     assert free.available_memory() <= 64 << 20
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1, resource.RLIM_INFINITY))
@@ -219,7 +219,7 @@ def test_machines_that_tell_nothing_set_no_limit(monkeypatch):
     def unknown(name):
         raise ValueError("unrecognized configuration name")
 
-    monkeypatch.setattr(free, "_text", lambda path: "")
+    monkeypatch.setattr(free, "_small_file", lambda path: "")
     monkeypatch.setattr(free.os, "sysconf", unknown)
     monkeypatch.setitem(sys.modules, "resource", None)
     assert free.available_memory() is None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus._checks import check_memory
-from biconsensus._memory import available_memory
+from biconsensus._checks import available_memory, check_memory
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray

@@ -5,7 +5,7 @@ from __future__ import annotations
 from biconsensus.baselines._cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.quorum._measures import walk_groups
+from biconsensus.quorum._score import walk_groups
 
 
 def transfer_cut(
@@ -33,7 +33,7 @@ def transfer_cut(
 
     Notes
     -----
-    k-means in the coordinates of `biconsensus.quorum._measures.walk_coordinates`.
+    k-means in the coordinates of `biconsensus.quorum._score.walk_coordinates`.
 
     Examples
     --------

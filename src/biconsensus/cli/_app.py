@@ -207,6 +207,7 @@ def communities(
     HAVE,
     "biconsensus fit points.csv --model line --threshold 0.03 --report page.html",
     "biconsensus fit points.csv --model line --model circle --threshold auto",
+    "biconsensus fit edges.csv --model circle --threshold 2 --bound coverage=0.5: --image coins.png --report page.html",
 )
 def fit(
     context: typer.Context,
@@ -224,6 +225,8 @@ def fit(
     sigma: opt.SampleScale = None,
     epsilon: opt.Epsilon = 1.0,
     label_width: opt.LabelWidth = None,
+    bound: opt.Bounds = None,
+    image: opt.Picture = None,
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,
@@ -252,10 +255,11 @@ def fit(
         "sampling": Sampling(law=sampling, sigma=sigma),
         "epsilon": epsilon,
         "label_width": label_width,
+        "bounds": opt.bounds(bound or []),
         "random_state": seed,
         "n_jobs": jobs,
     }
-    run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings)
+    run_fit(output, points, opt.reading(header, id_column, columns, drop, truth), settings, image)
 
 
 _command(HAVE, "biconsensus modes labels.csv --out modes.csv")(modes)

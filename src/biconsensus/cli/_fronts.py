@@ -98,11 +98,18 @@ def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
     return np.unique([str(value) for value in values], return_inverse=True)[1]
 
 
-def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, Any]) -> None:
-    """Models fitted to a table of points."""
+def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, Any], image: Path | None = None) -> None:
+    """Models fitted to a table of points; the report shows them on a picture."""
     from biconsensus import MultiModelFitter
+    from biconsensus.errors import InputError
     from biconsensus.models import get_model
     from biconsensus.report import FittedModels
+    from biconsensus.report._encode import data_uri
+
+    if image is not None:
+        if output.report is None:
+            raise InputError("--image is shown in the report; say where that goes with --report PAGE.html.")
+        data_uri(image)  # what is wrong with the picture is told before any work
 
     X, true, ids = point_table(path, reading, COORDINATES, output)
     fitter = MultiModelFitter(**settings)
@@ -115,7 +122,8 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     page = {
         "title": f"Models of kind {kind} in {called(path)}",
         "X": X,
-        "models": None if several else FittedModels(get_model(kind), fitter.params_, width, fitter.labels_),
+        "models": FittedModels([get_model(one) for one in fitter.families_], fitter.params_, width, fitter.labels_),
+        "image": image,
         "extra": {
             "Family": fitter.families_,
             "log10 NFA": fitter.nfa_.tolist(),

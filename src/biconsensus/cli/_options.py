@@ -249,6 +249,25 @@ Epsilon = Annotated[
         "--epsilon", metavar="X", help="False models tolerated, on average, in pure noise.", rich_help_panel=MODELS
     ),
 ]
+Bounds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bound",
+        metavar="NAME=LOW:HIGH",
+        help="What a model may look like: radius=5:50, length=10:, coverage=0.5: (the part of a circle that elements "
+        "cover); may be repeated.",
+        rich_help_panel=MODELS,
+    ),
+]
+Picture = Annotated[
+    Path | None,
+    typer.Option(
+        "--image",
+        metavar="FILE",
+        help="Picture below the points of the report: PNG, JPEG, GIF or WebP; x and y of the points are its pixels.",
+        rich_help_panel=MODELS,
+    ),
+]
 LabelWidth = Annotated[
     float | None,
     typer.Option(
@@ -269,6 +288,22 @@ def number_or_auto(text: str | None, what: str) -> str | float | None:
         return float(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is neither {what} nor 'auto'.") from None
+
+
+def bounds(texts: list[str]) -> dict[str, tuple[float, float]] | None:
+    """Bounds by name from NAME=LOW:HIGH, where either end may be left open; None where there are none."""
+    found = dict[str, tuple[float, float]]()
+    for text in texts:
+        name, _, ends = text.partition("=")
+        low, colon, high = ends.partition(":")
+        try:
+            pair = (float(low or "-inf"), float(high or "inf"))
+        except ValueError:
+            colon = ""
+        if not (name and colon):
+            raise typer.BadParameter(f"--bound must be NAME=LOW:HIGH, such as radius=5:50; received {text!r}.")
+        found[name] = pair
+    return found or None
 
 
 def count_or_auto(text: str, option: str) -> str | int:

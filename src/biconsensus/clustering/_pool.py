@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from biconsensus.errors import InputError
-from biconsensus.pool._build import Provenance
-from biconsensus.pool._combine import add
+from biconsensus.pool._build import Provenance, add
 from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import FloatArray, IntArray

@@ -440,9 +440,13 @@ class Exclusion:
         log_nfa = min(self._witness_log_nfa(index, left), self._band_log_nfa(index, left))
         if not log_nfa < limit:
             return None
-        family, _ = self._place[index]
-        spot = self.candidates[family].family.dispersion
-        return log_nfa if not spot or self._spread(index, spot, left) < _SPREAD else None
+        family, number = self._place[index]
+        one = self.candidates[family]
+        spot = one.family.dispersion
+        if spot and not self._spread(index, spot, left) < _SPREAD:
+            return None
+        inside = self._explained(index)[0] & left.live
+        return log_nfa if within_bounds(one.family, one.fits[number], self.data[inside]) else None
 
     def _witness_log_nfa(self, index: int, left: Unexplained) -> float:
         """Log-10 NFA of the best sampled hypothesis of a group, without its own elements, among what is left."""
@@ -495,6 +499,12 @@ class Exclusion:
         held = (weights * among) @ self._hits[family].hits[:, levels] - test.left_out * weights.mean()
         chance = self._hits[family].chance[levels]
         return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
+
+
+def within_bounds(family: Family, fit: Fit, members: FloatArray) -> bool:
+    """Whether the elements of a model cover as much of it as the user asks."""
+    covered = getattr(family.model, "covered", None)
+    return covered is None or bool(covered(fit.params, family.view(members)))
 
 
 def in_simpler_family(one: Found, data: FloatArray, candidates: list[Candidates], limit: float) -> Found:

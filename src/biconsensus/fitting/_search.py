@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._groups import Candidates, Exclusion, Found, in_simpler_family, reweighted, sharpen
+from biconsensus.fitting._groups import (
+    Candidates,
+    Exclusion,
+    Found,
+    in_simpler_family,
+    reweighted,
+    sharpen,
+    within_bounds,
+)
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
 from biconsensus.fitting._paper import confirm_as_paper
 from biconsensus.fitting._settings import FRACTIONS, VOTE, Family, Settings, positions
@@ -210,16 +218,26 @@ class ModelSearch:
         return Structures.of(self.found, self.data, codimensions, self.settings.label_width)
 
     def _one_each(self, found: list[Found]) -> list[Found]:
-        """Drop models that are parts of others, and those that mean nothing by elements of their own."""
+        """Drop models outside of the bounds, parts of others, and what means nothing by elements of its own."""
         while True:
             self.found = found
             structures = self.structures()
-            out = structures.covered()
+            out = self._out_of_bounds(structures)
+            if out is None:
+                out = structures.covered()
             if out is None:
                 out = self._meaningless(structures)
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
+
+    def _out_of_bounds(self, structures: Structures) -> int | None:
+        """The first model whose elements do not cover as much of it as they must."""
+        for t, one in enumerate(self.found):
+            inside = structures.residuals[:, t] <= structures.thresholds[t]
+            if not within_bounds(one.family, one.fit, self.data[inside]):
+                return t
+        return None
 
     def _meaningless(self, structures: Structures) -> int | None:
         """The weakest model that is not meaningful by the elements that no other model explains."""

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, vstack
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.growing._standing import standing
-from biconsensus.pool._combine import regrouped as regrouped_pool
+from biconsensus.pool._build import regrouped as regrouped_pool
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 from biconsensus.questions._questions import with_answers

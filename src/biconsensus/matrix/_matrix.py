@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by
 from biconsensus.pool._rows import CACHED, column_sums, group_rows, mix, row_parts
@@ -115,6 +115,18 @@ class PreferenceMatrix:
         if self.unseen is None or self.mask is None:
             return np.ones((n_rows, n_columns))
         return np.asarray(1.0 - self.unseen[rows].astype(np.float64).toarray()[:, self.mask[columns]])
+
+    def unseen_by_source(self, members: Any) -> FloatArray:
+        """(c, k) how much of k row-wise amounts (r, k) each source did not see."""
+        n_sources = self.backers.shape[1]
+        if self.unseen is None or self.mask is None:
+            return np.zeros((n_sources, members.shape[1]))
+        mask_of_source = np.zeros(n_sources, np.int64)
+        column, source = self.backers.nonzero()
+        mask_of_source[source] = self.mask[column]
+        lost = self.unseen.T.astype(np.float64) @ members
+        found: FloatArray = (lost.toarray() if issparse(lost) else lost)[mask_of_source]
+        return found
 
     def gain(self, rows: BoolArray, columns: BoolArray, quorum: Fraction) -> float:
         """Gain of a block of a binary matrix, in sparse arithmetic."""

@@ -1,4 +1,4 @@
-"""Bounds on what a model may look like: its radius, its length, its elongation."""
+"""Bounds on what a model may look like: its radius, its length, the part of a closed curve that elements cover."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, Model
+
+_CHANCE = 0.01
+"""A gap between neighbours is a true one if chance leaves one as long in less than this part of all curves."""
 
 
 def check_bounds(bounds: Mapping[str, tuple[float, float]], models: Iterable[Model]) -> None:
@@ -24,24 +27,65 @@ def check_bounds(bounds: Mapping[str, tuple[float, float]], models: Iterable[Mod
 
 
 def measures_of(model: Any) -> tuple[str, ...]:
-    """Names of what can be bounded."""
-    return tuple(getattr(model, "measures", ()))
+    """Names of what can be bounded: measures of the parameters, and the coverage of closed curves."""
+    return (*getattr(model, "measures", ()), *(("coverage",) if hasattr(model, "around") else ()))
+
+
+def coverage(places: FloatArray) -> float:
+    """Part of a closed curve that its elements cover, without the gaps that are longer than chance leaves.
+
+    Parameters
+    ----------
+    places : (n,) array
+        Where each element lies on the curve, as a share of its length.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    Notes
+    -----
+    Gaps between neighbours of n elements that are spread evenly over a part c of the curve are exponential with mean
+    c / n, and the longest exceeds x with a probability of at most n exp(-x n / c). The median gap, c log(2) / n, tells
+    c / n, whatever few elements of clutter lie elsewhere.
+
+    Examples
+    --------
+    >>> coverage(np.linspace(0, 0.5, 40))
+    0.5
+    >>> coverage(np.append(np.linspace(0, 0.5, 40), [0.7, 0.85]))
+    0.5
+    >>> coverage(np.linspace(0, 1, 40))
+    1.0
+    """
+    if len(places) < 2:
+        return 0.0
+    order = np.sort(places % 1.0)
+    gaps = np.append(np.diff(order), order[0] + 1.0 - order[-1])
+    longest = np.log(len(gaps) / _CHANCE) * np.median(gaps) / np.log(2)
+    return float(1.0 - gaps[gaps > longest].sum())
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """A model whose fits outside of the bounds are degenerate; everything else is asked of the model itself."""
+    """A model whose fits outside of the bounds are degenerate; everything else is asked of the model itself.
+
+    The coverage is no property of the parameters: `covered` looks at the elements of a model.
+    """
 
     model: Any
     bounds: tuple[tuple[str, float, float], ...]
+    """Name, smallest and largest value of what the parameters tell."""
+    coverage: tuple[float, float] | None = None
+    """Smallest and largest part of a closed curve that elements must cover."""
 
     @classmethod
     def of(cls, model: Any, bounds: Mapping[str, tuple[float, float]]) -> Any:
         """The model with the bounds that concern it; the model itself where there are none."""
-        own = tuple(
-            (name, float(bounds[name][0]), float(bounds[name][1])) for name in measures_of(model) if name in bounds
-        )
-        return cls(model, own) if own else model
+        own = {name: (float(bounds[name][0]), float(bounds[name][1])) for name in measures_of(model) if name in bounds}
+        arc = own.pop("coverage", None)
+        return cls(model, tuple((name, *pair) for name, pair in own.items()), arc) if own or arc else model
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the model offers."""
@@ -61,6 +105,13 @@ class Bounded:
             with np.errstate(invalid="ignore"):
                 kept &= (value >= low) & (value <= high)
         return np.where(kept[:, None], params, np.nan)
+
+    def covered(self, params: FloatArray, members: FloatArray) -> bool:
+        """Whether elements cover as much of one model as they must."""
+        if self.coverage is None:
+            return True
+        low, high = self.coverage
+        return bool(low <= coverage(self.model.around(params[None], members)[:, 0]) <= high)
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k) of the model."""

@@ -78,6 +78,12 @@ class CylinderModel:
         """The radius (k,), which can be bounded."""
         return np.asarray(params[:, -1], dtype=float)
 
+    def around(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Places (m, k) around the axes, as shares of the whole turn."""
+        out = [(data[:, :3] - theta[:3]) @ _sides(theta[3:6]) for theta in params]
+        angles = np.stack([np.arctan2(one[:, 1], one[:, 0]) for one in out], axis=1)
+        return np.asarray(angles % (2 * np.pi) / (2 * np.pi), dtype=float)
+
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Geometric least squares (7,): the axis least along all normals, a circle across it, then refined."""
         points, normals = data[:, :3], data[:, 3:]

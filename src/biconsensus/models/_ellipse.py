@@ -60,6 +60,10 @@ class EllipseModel:
         """Positions (m, k) along the ellipses: arc lengths from the end of the long axis."""
         return np.stack([_arc_lengths(theta, foot_angles(theta, data)) for theta in params], axis=1)
 
+    def around(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Places (m, k) on the ellipses, as shares of their lengths."""
+        return places_around(params, data)
+
     def draw(self, params: FloatArray, box: FloatArray) -> FloatArray:
         """One ellipse as a closed polyline (181, 2)."""
         return ellipse_points(params, np.linspace(0, 2 * np.pi, 181))
@@ -130,9 +134,20 @@ class EllipseFromSegments:
         """Midpoints (m, 2): where elements lie, for localised sampling."""
         return np.asarray((data[:, :2] + data[:, 2:]) / 2, dtype=float)
 
+    def around(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Places (m, k) of the middles of segments on the ellipses, as shares of their lengths."""
+        return places_around(params, self.positions(data))
+
     def draw(self, params: FloatArray, box: FloatArray) -> FloatArray:
         """One ellipse as a closed polyline (181, 2)."""
         return ellipse_points(params, np.linspace(0, 2 * np.pi, 181))
+
+
+def places_around(params: FloatArray, points: FloatArray) -> FloatArray:
+    """Places (m, k) of points on ellipses, as shares of their lengths."""
+    whole = [_arc_lengths(theta, np.array([np.nextafter(2 * np.pi, 0)]))[0] for theta in params]
+    arcs = np.stack([_arc_lengths(theta, foot_angles(theta, points)) for theta in params], axis=1)
+    return np.asarray(arcs / np.array(whole), np.float64)
 
 
 def ellipse_points(ellipse: FloatArray, angles: FloatArray) -> FloatArray:

@@ -12,8 +12,25 @@ from biconsensus.models._background import as_probability, box_sides
 from biconsensus.protocols import FloatArray
 
 
+class _Hyperplane:
+    """What lines in the plane and planes in space share: a unit normal (d) and an offset."""
+
+    dispersion: ClassVar[float] = 3.0
+    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances (m, k) of points (m, d) to models (k, d + 1)."""
+        distance: FloatArray = np.column_stack([data, np.ones(len(data))]) @ params.T
+        return np.abs(distance, out=distance)
+
+    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
+        """Total least squares (d + 1,)."""
+        mean, axes = principal_axes(data, weights)
+        return np.append(axes[:, -1], -axes[:, -1] @ mean)
+
+
 @dataclass(frozen=True)
-class LineModel:
+class LineModel(_Hyperplane):
     """Line through two points; parameters A, B, C with A x + B y + C = 0 and A^2 + B^2 = 1.
 
     Notes
@@ -33,8 +50,6 @@ class LineModel:
     sample_size: ClassVar[int] = 2
     n_features: ClassVar[int] = 2
     degrees_of_freedom: ClassVar[int] = 2
-    dispersion: ClassVar[float] = 3.0
-    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Lines (k, 3) through pairs of points (k, 2, 2)."""
@@ -45,15 +60,6 @@ class LineModel:
         with np.errstate(invalid="ignore", divide="ignore"):
             normal = np.where((length > 1e-13 * scale)[:, None], normal / length[:, None], np.nan)
         return np.column_stack([normal, -np.einsum("kd,kd->k", normal, samples.mean(axis=1))])
-
-    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
-        """Distances (m, k) of points (m, 2) to lines (k, 3)."""
-        return flat_distances(params, data)
-
-    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
-        """Total least squares (3,)."""
-        mean, axes = principal_axes(data, weights)
-        return np.append(axes[:, -1], -axes[:, -1] @ mean)
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Share (k,) of the box within the threshold, at most: a band along the diagonal."""
@@ -77,7 +83,7 @@ class LineModel:
 
 
 @dataclass(frozen=True)
-class PlaneModel:
+class PlaneModel(_Hyperplane):
     """Plane through three points; parameters: unit normal A, B, C and D with A x + B y + C z + D = 0.
 
     Notes
@@ -96,8 +102,6 @@ class PlaneModel:
     sample_size: ClassVar[int] = 3
     n_features: ClassVar[int] = 3
     degrees_of_freedom: ClassVar[int] = 3
-    dispersion: ClassVar[float] = 3.0
-    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Planes (k, 4) through triples of points (k, 3, 3)."""
@@ -108,15 +112,6 @@ class PlaneModel:
         with np.errstate(invalid="ignore", divide="ignore"):
             normal = np.where((length > 1e-9 * reach)[:, None], normal / length[:, None], np.nan)
         return np.column_stack([normal, -np.einsum("kd,kd->k", normal, samples.mean(axis=1))])
-
-    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
-        """Distances (m, k) of points (m, 3) to planes (k, 4)."""
-        return flat_distances(params, data)
-
-    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
-        """Total least squares (4,)."""
-        mean, axes = principal_axes(data, weights)
-        return np.append(axes[:, -1], -axes[:, -1] @ mean)
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Slab through a ball around the box over the ball (k,), at most 1."""
@@ -194,12 +189,6 @@ class SubspaceModel:
 def _log_ball(d: int) -> float:
     """Logarithm of the volume of the unit ball in d dimensions."""
     return float(d / 2 * np.log(np.pi) - gammaln(d / 2 + 1))
-
-
-def flat_distances(params: FloatArray, data: FloatArray) -> FloatArray:
-    """Distances (m, k) of points (m, d) to lines or planes (k, d + 1): unit normal and offset."""
-    distance = np.column_stack([data, np.ones(len(data))]) @ params.T
-    return np.abs(distance, out=distance)
 
 
 def principal_axes(data: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -66,8 +66,32 @@ def round_refit(data: FloatArray, weights: FloatArray) -> FloatArray:
     return np.append(centre + scale * best[:-1], scale * abs(best[-1]))
 
 
+class _RoundModel:
+    """What circles and spheres share: a centre (d) and a radius."""
+
+    measures: ClassVar[tuple[str, ...]] = ("radius",)
+    dispersion: ClassVar[float] = 3.0
+    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
+
+    def fit(self, samples: FloatArray) -> FloatArray:
+        """Centres and radii (k, d + 1) through d + 1 points each (k, d + 1, d)."""
+        return round_through(samples)
+
+    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Distances (m, k) of points (m, d) to models (k, d + 1)."""
+        return round_distances(params, data)
+
+    def measure(self, name: str, params: FloatArray) -> FloatArray:
+        """The radius (k,), which can be bounded."""
+        return np.asarray(params[:, -1], dtype=float)
+
+    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
+        """Geometric least squares (d + 1,)."""
+        return round_refit(data, weights)
+
+
 @dataclass(frozen=True)
-class CircleModel:
+class CircleModel(_RoundModel):
     """Circle through three points; parameters: centre x, y and radius.
 
     Notes
@@ -86,25 +110,6 @@ class CircleModel:
     sample_size: ClassVar[int] = 3
     n_features: ClassVar[int] = 2
     degrees_of_freedom: ClassVar[int] = 3
-    measures: ClassVar[tuple[str, ...]] = ("radius",)
-    dispersion: ClassVar[float] = 3.0
-    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
-
-    def fit(self, samples: FloatArray) -> FloatArray:
-        """Circles (k, 3) through triples of points (k, 3, 2)."""
-        return round_through(samples)
-
-    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
-        """Distances (m, k) of points (m, 2) to circles (k, 3)."""
-        return round_distances(params, data)
-
-    def measure(self, name: str, params: FloatArray) -> FloatArray:
-        """The radius (k,), which can be bounded."""
-        return np.asarray(params[:, -1], dtype=float)
-
-    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
-        """Geometric least squares (3,)."""
-        return round_refit(data, weights)
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Area (k,) of the ring over that of the box, at most 1."""
@@ -114,8 +119,12 @@ class CircleModel:
 
     def project(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Arc lengths (m, k) from the point right of the centre, in [0, 2 pi r)."""
+        return self.around(params, data) * (2 * np.pi * params[:, 2])
+
+    def around(self, params: FloatArray, data: FloatArray) -> FloatArray:
+        """Places (m, k) on the circles, as shares of the whole turn."""
         spokes = data[:, None] - params[:, :2]
-        return np.asarray((np.arctan2(spokes[..., 1], spokes[..., 0]) % (2 * np.pi)) * params[:, 2], dtype=float)
+        return np.asarray(np.arctan2(spokes[..., 1], spokes[..., 0]) % (2 * np.pi) / (2 * np.pi), dtype=float)
 
     def draw(self, params: FloatArray, box: FloatArray) -> FloatArray:
         """One circle as a closed polyline (181, 2)."""
@@ -124,7 +133,7 @@ class CircleModel:
 
 
 @dataclass(frozen=True)
-class SphereModel:
+class SphereModel(_RoundModel):
     """Sphere through four points; parameters: centre x, y, z and radius.
 
     Notes
@@ -142,25 +151,6 @@ class SphereModel:
     sample_size: ClassVar[int] = 4
     n_features: ClassVar[int] = 3
     degrees_of_freedom: ClassVar[int] = 4
-    measures: ClassVar[tuple[str, ...]] = ("radius",)
-    dispersion: ClassVar[float] = 3.0
-    """A dense spot of this radius, in thresholds, is no such model (the paper's Fig. 17)."""
-
-    def fit(self, samples: FloatArray) -> FloatArray:
-        """Spheres (k, 4) through four points each (k, 4, 3)."""
-        return round_through(samples)
-
-    def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
-        """Distances (m, k) of points (m, 3) to spheres (k, 4)."""
-        return round_distances(params, data)
-
-    def measure(self, name: str, params: FloatArray) -> FloatArray:
-        """The radius (k,), which can be bounded."""
-        return np.asarray(params[:, -1], dtype=float)
-
-    def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
-        """Geometric least squares (4,)."""
-        return round_refit(data, weights)
 
     def hit_probability(self, params: FloatArray, threshold: float, box: FloatArray) -> FloatArray:
         """Volume (k,) of the shell over that of the box, at most 1."""

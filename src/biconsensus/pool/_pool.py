@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 
 from biconsensus._checks import check_not_empty
 from biconsensus.pool import _build as build
-from biconsensus.pool import _combine as combine
 from biconsensus.pool._rows import column_sums, count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -209,7 +208,7 @@ class Pool:
 
     def masks(self) -> tuple[IntArray, csr_array | None]:
         """Mask of each candidate and what each mask did not see, identical masks merged."""
-        return combine.merged_masks(self)
+        return build.merged_masks(self)
 
     def to_matrix(self) -> csr_array:
         """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""
@@ -227,7 +226,7 @@ class Pool:
         >>> pool.names, pool.left_out
         (('halves: 0', 'halves: 1'), (('lump: 0', 'trivial: holds 4 of 4'),))
         """
-        return combine.clean(self, TRIVIAL_SHARE)
+        return build.clean(self, TRIVIAL_SHARE)
 
     def select(self, elements: Any = None, candidates: Any = None, sources: Any = None) -> Pool:
         """Pool of some elements, candidates or sources, by index or mask.
@@ -239,11 +238,11 @@ class Pool:
         >>> pool.select(sources=[1]).shape, pool.select(elements=[0, 2]).shape
         ((3, 2), (2, 4))
         """
-        return combine.select(self, elements, candidates, sources)
+        return build.select(self, elements, candidates, sources)
 
     def __add__(self, other: Pool) -> Pool:
         """Candidates of both pools over the same elements."""
-        return combine.add(self, other) if isinstance(other, Pool) else NotImplemented
+        return build.add(self, other) if isinstance(other, Pool) else NotImplemented
 
     def join(self, together: Iterable[Iterable[int]]) -> Pool:
         """Seeds: elements that must share a group get the disjunction (maximum) of their rows.
@@ -257,7 +256,7 @@ class Pool:
         >>> bc.Pool.from_labels([[0, 0, 1, 1]]).join([[1, 2]]).to_matrix().toarray()[1]
         array([1., 1.])
         """
-        return combine.join(self, together)
+        return build.join(self, together)
 
 
 def without_trivial(pool: Pool) -> Pool:

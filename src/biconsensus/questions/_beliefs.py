@@ -12,7 +12,7 @@ answer is about two untypical elements, so that it does not hold for those that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -180,7 +180,7 @@ class Beliefs:
                 table[one, other] += 1
                 table[other, one] += 1
         alone = Partition(piece, np.arange(n_pieces), sizes, kept, before, about[0], about[1], weight)
-        return Partition(piece, _joined(alone), sizes, kept, before, about[0], about[1], weight)
+        return replace(alone, together=_joined(alone))
 
 
 def _pieces(tree: RowTree, kept: FloatArray) -> tuple[IntArray, int]:

@@ -7,7 +7,7 @@ import numpy as np
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._linkage import average_tree, cut_tree
-from biconsensus.quorum._measures import members_of, walk_coordinates, walk_groups
+from biconsensus.quorum._score import members_of, walk_coordinates, walk_groups
 
 MAX_LEAVES = 3000
 """Rows up to which every row is a leaf of the tree: its three dense matrices then take 216 MB at most."""

@@ -17,7 +17,6 @@ from biconsensus.matrix._coverage import sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.quorum._measures import unseen_by_source
 
 TABLE = 8
 """Cells of a table for each row counted into it, up to which tables beat sparse products; estimated, for speed."""
@@ -64,7 +63,7 @@ class Overlaps:
         left = self.problem.sizes[:, None] - self.shared @ self._backers
         if self.problem.unseen is not None:
             members = self.problem.entries.astype(np.float64) * self.problem.counts[:, None]
-            left = left - unseen_by_source(self.problem, members).T
+            left = left - self.problem.unseen_by_source(members).T
         return np.asarray(np.maximum(left, 0.0))
 
     @cached_property

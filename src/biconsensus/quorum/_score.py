@@ -1,18 +1,281 @@
-"""How well groups fit a pool, and by which score the point of a path is chosen."""
+"""How well groups fit a pool, measured on distinct rows, and by which score the point of a path is chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.matrix._blocks import Blocks
+from biconsensus.matrix._coverage import (
+    held_weight,
+    in_groups,
+    largest_in_rows,
+    stored_rows,
+    sums_by,
+    top_in_rows,
+    weights_behind,
+)
+from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
 from biconsensus.pool._pool import TRIVIAL_SHARE
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.quorum._measures import contrast, relation, retention
+from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
 from biconsensus.quorum._overlaps import Overlaps
+
+
+def retention(problem: PreferenceMatrix, labels: IntArray, held: csr_array | None = None) -> float:
+    """Sum over the groups of the share of a random walk that stays inside.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool.
+    labels : (r,) array of int
+        Group of each row, -1 for none.
+    held : (q, T) sparse array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.shared_with_groups`), if they are known.
+
+    Returns
+    -------
+    float
+        Between 1 (the walk does not see the groups) and the number of groups (it never leaves them).
+
+    Notes
+    -----
+    The normalised association of the bipartite graph with edges ``w_j B_ij``: the walk goes from an element of the
+    group to one of its candidates and from there to an element.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1]]))
+    >>> retention(problem, np.array([0, 1]))
+    2.0
+    """
+    n_groups = int(labels.max(initial=-1)) + 1
+    held = problem.shared_with_groups(labels, n_groups) if held is None else held
+    column, reach = stored_rows(held), np.maximum(problem.weights * problem.sizes, 1e-300)
+    inside = labels >= 0
+    volumes = sums_by(labels[inside], (problem.counts * (problem.entries @ problem.weights))[inside], n_groups)
+    kept = sums_by(held.indices, (problem.weights[column] * held.data) ** 2 / reach[column], n_groups)
+    return float((kept / np.maximum(volumes, 1e-300)).sum())
+
+
+def walk_coordinates(entries: csr_array, counts: IntArray, weights: FloatArray, n_groups: int) -> FloatArray:
+    """Leading coordinates of the rows in the walk, scaled to unit length.
+
+    Parameters
+    ----------
+    entries : (r, q) sparse array
+        Memberships of the distinct rows.
+    counts : (r,) array of int
+        Elements behind each row.
+    weights : (q,) array
+        Weight of the edges of each column.
+    n_groups : int
+        Number of coordinates (k).
+
+    Returns
+    -------
+    (r, k) array
+
+    Notes
+    -----
+    The transfer cut of Li et al. (2012): with W the edge weights and D the degrees of the elements, the columns form
+    the graph ``W^T D^-1 W``; its eigenvectors carry over to the rows by ``D^-1 W``.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> pool = bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 0, 1]])
+    >>> np.abs(walk_coordinates(pool.rows, pool.counts, pool.weights, 1)).round(3).tolist()
+    [[1.0], [1.0], [1.0]]
+    """
+    edges = entries.astype(np.float64) * weights[None, :]
+    spread = edges * (1.0 / np.maximum(edges.sum(axis=1), 1e-300))[:, None]
+    graph = (spread.T @ (edges * counts[:, None])).toarray()
+    scale = 1.0 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
+    scale[weights <= 0] = 0.0
+    found: FloatArray = spread @ (scale[:, None] * leading_vectors(scale[:, None] * graph * scale, n_groups))
+    found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
+    return found
+
+
+def leading_vectors(matrix: FloatArray, number: int) -> FloatArray:
+    """(n, k) eigenvectors of the largest eigenvalues of a symmetric matrix."""
+    n = matrix.shape[0]
+    number = min(number, n)
+    _, vectors = eigh(matrix, subset_by_index=(n - number, n - 1))
+    # where more eigenvalues coincide than are asked for, LAPACK may return none of them
+    return np.asarray(vectors if vectors.shape[1] == number else eigh(matrix)[1][:, n - number :])
+
+
+def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_groups: int, seed: Any = 0) -> IntArray:
+    """(r,) groups of the rows by k-means in their `walk_coordinates`; -1 for rows that no weighted column holds."""
+    from sklearn.cluster import KMeans
+
+    labels = np.full(entries.shape[0], -1, np.int64)
+    held = np.flatnonzero(entries @ weights > 0)
+    coordinates = walk_coordinates(entries, counts, weights, n_groups)[held]
+    labels[held] = KMeans(n_groups, n_init=10, random_state=seed).fit_predict(coordinates, sample_weight=counts[held])
+    return labels
+
+
+def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
+    """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
+    if isinstance(blocks, Blocks):
+        labels, columns = blocks.rows.copy(), blocks.columns
+    else:
+        labels = np.full(problem.shape[0], -1)
+        for t, block in enumerate(blocks):
+            labels[block.rows] = t
+        columns = None
+    left = np.flatnonzero(labels < 0)
+    if left.size and len(blocks):
+        if columns is None:
+            behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        else:
+            behind = in_groups(columns, problem.weights, len(blocks))
+        labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
+    return labels
+
+
+def relation(problem: PreferenceMatrix, labels: IntArray, held: csr_array | None = None) -> tuple[float, float]:
+    """Recall and precision, above chance, of a grouping against the sources.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool; sources without a column of positive weight are left out.
+    labels : (r,) array of int
+        Group of each row, -1 for none (each such element alone).
+    held : (q, T) sparse array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.shared_with_groups`), if they are known.
+
+    Returns
+    -------
+    recall, precision : float
+        P(same group | same candidate) - P(same group), and P(same candidate | same group) - P(same candidate),
+        averaged over the sources; 0 where there is no group or only one.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1]]))
+    >>> relation(problem, np.array([0, 1]))
+    (0.5, 0.5)
+    """
+    n_groups = int(labels.max(initial=-1)) + 1
+    if n_groups == 0:
+        return 0.0, 0.0
+    held = problem.shared_with_groups(labels, n_groups) if held is None else held
+    used, same = _same_source(problem)
+    sizes = np.tile(problem.group_sizes(labels, n_groups), (used.size, 1))
+    if problem.unseen is not None:
+        sizes -= problem.unseen_by_source(in_groups(labels, problem.counts.astype(np.float64), n_groups))[used]
+    total = problem.counts.sum() - problem.unseen_by_source(problem.counts[:, None])[used, 0]
+    both = sums_by(stored_rows(held), held.data**2, held.shape[0]) @ used_backers(problem)[:, used] / total**2
+    grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
+    recall = both / np.maximum(same, 1e-12) - grouped
+    return float(recall.mean()), float((both / grouped - same).mean())
+
+
+def contrast(
+    problem: PreferenceMatrix, labels: IntArray, weights: FloatArray, held: csr_array | None = None
+) -> tuple[float, float]:
+    """How much more often elements are together with their own group than with the nearest other one.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool.
+    labels : (r,) array of int
+        Group of each row, -1 for none.
+    weights : (q,) array
+        Weights of the columns in the co-occurrences.
+    held : (q, T) sparse array, optional
+        Elements of each group that each column holds (`PreferenceMatrix.shared_with_groups`), if they are known.
+
+    Returns
+    -------
+    difference, silhouette : float
+        Means over the elements of a - b and of (a - b) / (1 - min(a, b)), with a the co-occurrence with the others of
+        the own group and b the largest with another group; 0 where there are fewer than two groups.
+
+    Notes
+    -----
+    The second is the silhouette for the distance 1 - co-occurrence, on distinct rows and without any pair of them.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1, 1], [0, 0, 1, 1]]))
+    >>> contrast(problem, np.array([0, 1]), problem.weights)
+    (1.0, 1.0)
+    """
+    n_groups = int(labels.max(initial=-1)) + 1
+    if n_groups < 2:
+        return 0.0, 0.0
+    sizes = problem.group_sizes(labels, n_groups)
+    own = problem.entries @ weights
+    # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
+    most = np.full(own.size, own.max()) if problem.unseen is None else own
+    inside = np.flatnonzero((labels >= 0) & (own > 0))
+    entries = problem.entries if inside.size == labels.size else problem.entries[inside]
+    held = problem.shared_with_groups(labels, n_groups) if held is None else held
+    weighted = csr_array((held.data * weights[stored_rows(held)], held.indices, held.indptr), shape=held.shape)
+    with_own, with_other = _nearness(entries, weighted, labels[inside], np.maximum(sizes, 1.0))
+    most, own, others = most[inside], own[inside], np.maximum(sizes[labels[inside]] - 1.0, 1.0)
+    a, b = (with_own - own) / most / others, with_other / most
+    share = problem.counts[inside] / problem.counts[inside].sum()
+    return float(share @ (a - b)), float(share @ ((a - b) / np.maximum(1.0 - np.minimum(a, b), 1e-12)))
+
+
+def _nearness(
+    entries: csr_array, weighted: csr_array, labels: IntArray, sizes: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(r,) co-occurrence of rows with all of their group, and (r,) the largest mean one with another group."""
+    n_rows, n_groups = labels.size, sizes.size
+    if n_rows * n_groups <= SCANNED * entries.nnz:
+        near = entries @ weighted.toarray()
+        place = np.arange(n_rows), labels
+        with_own = near[place]
+        near /= sizes
+        near[place] = 0.0
+        return with_own, near.max(axis=1)
+    sparse = csr_array(entries.astype(np.float64) @ weighted)
+    row = stored_rows(sparse)
+    mine = sparse.indices == labels[row]
+    with_own = sums_by(row[mine], sparse.data[mine], n_rows)
+    sparse.data = np.where(mine, 0.0, sparse.data / sizes[sparse.indices])
+    return with_own, np.maximum(top_in_rows(sparse)[1], 0.0)
+
+
+def members_of(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
+    """(r, T) elements of each row in its group."""
+    members = np.zeros((labels.size, int(labels.max(initial=-1)) + 1))
+    inside = labels >= 0
+    members[inside, labels[inside]] = problem.counts[inside]
+    return members
+
+
+def used_backers(problem: PreferenceMatrix) -> FloatArray:
+    """(q, c) sources behind each column that has a weight."""
+    used: FloatArray = problem.backers.astype(np.float64).toarray() * (problem.weights > 0)[:, None]
+    return used
+
+
+def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:
+    """The sources in use, and for each the probability that two elements it saw share one of its candidates."""
+    backers = used_backers(problem)
+    used = np.flatnonzero(backers.any(axis=0))
+    sizes = problem.sizes
+    total = problem.counts.sum() - problem.unseen_by_source(problem.counts[:, None])[used, 0]
+    return used, (sizes**2) @ backers[:, used] / np.maximum(total, 1.0) ** 2
+
 
 CLEAR = 0.9
 """Retention above which the coarse groups are clear, so that sources which differ only differ in how finely they cut

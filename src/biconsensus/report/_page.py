@@ -92,6 +92,7 @@ def render_report(
     X: Any = None,
     graph: Any = None,
     models: FittedModels | None = None,
+    image: Any = None,
     truth: Any = None,
     extra: dict[str, list[Any]] | None = None,
     about: dict[str, Any] | None = None,
@@ -111,6 +112,9 @@ def render_report(
         The network whose nodes are the elements.
     models : FittedModels, optional
         Models that were fitted to `X`.
+    image : str, Path or array, optional
+        A picture that is drawn below the points, whose first two columns are its pixels x (to the right) and y
+        (downwards): a PNG, JPEG, GIF or WebP file, or grey, RGB or RGBA pixels. It becomes part of the page.
     truth : (m,) array of labels, optional
         The true groups, for scores.
     extra : dict of str to list of T values, optional
@@ -135,7 +139,9 @@ def render_report(
     if truth is not None and len(truth) != consensus.labels.size:
         raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
     template = page_template()
-    content = page_data(consensus, X=X, graph=graph, models=models, truth=truth, extra=extra or {}, command=command)
+    content = page_data(
+        consensus, X=X, graph=graph, models=models, image=image, truth=truth, extra=extra or {}, command=command
+    )
     modes = modes_view(consensus)
     script = "".join(_asset(name) for name in SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
@@ -168,6 +174,7 @@ def page_data(
     X: Any = None,
     graph: Any = None,
     models: FittedModels | None = None,
+    image: Any = None,
     truth: Any = None,
     extra: dict[str, list[Any]] | None = None,
     command: tuple[str, str] | None = None,
@@ -186,7 +193,7 @@ def page_data(
         "elements": element_data(consensus, sample),
         "candidates": candidate_data(consensus),
         "path": points_data(stops, sample),
-        "view": domain_view(stops, sample, X, graph, models),
+        "view": domain_view(stops, sample, X, graph, models, image),
         **source_data(consensus, sample, truth),
     }
 

@@ -12,7 +12,7 @@ from biconsensus.errors import InputError
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.report._data import element_names
-from biconsensus.report._encode import packed, packed_range, round_off
+from biconsensus.report._encode import data_uri, packed, packed_range, round_off
 from biconsensus.report._points import Stop, flow
 from biconsensus.report._sample import Sample
 
@@ -43,9 +43,9 @@ class FittedModels:
 
     Parameters
     ----------
-    model : Model
-        What was fitted.
-    params : (k, p) array
+    model : Model or list of k Models
+        What was fitted; a list where there are several families.
+    params : (k, p) array or list of k arrays
         Its instances, in the order of the groups.
     threshold : float
         Half width of their bands.
@@ -64,11 +64,21 @@ class FittedModels:
     threshold: float
     labels: Any = None
 
+    def each(self) -> list[tuple[Any, FloatArray]]:
+        """Model and parameters (1, p) of every instance."""
+        params = [np.asarray(one, np.float64)[None] for one in self.params]
+        kinds = list(self.model) if isinstance(self.model, list | tuple) else [self.model] * len(params)
+        if len(kinds) != len(params):
+            raise InputError(f"models names {len(kinds)} models for {len(params)} rows of parameters.")
+        return list(zip(kinds, params))
+
 
 def domain_view(
-    stops: list[Stop], sample: Sample, X: Any, graph: Any, models: FittedModels | None
+    stops: list[Stop], sample: Sample, X: Any, graph: Any, models: FittedModels | None, image: Any = None
 ) -> dict[str, Any] | None:
     """The view that fits what was given, or none."""
+    if image is not None and (X is None or graph is not None):
+        raise InputError("image lies below points: give X, whose first two columns are pixels x and y, and no graph.")
     consensus = next(stop.consensus for stop in stops if stop.chosen)
     if graph is not None:
         return network_view(stops, consensus, graph)
@@ -82,10 +92,26 @@ def domain_view(
         )
     names = names or [f"column {k + 1}" for k in range(X.shape[1])]
     if models is not None:
-        return models_view(consensus, sample, X, names, models)
-    view = points_view(consensus, sample, X, names)
-    view["features"] = telling_features(stops, sample, X, names)
+        view = models_view(consensus, sample, X, names, models)
+    else:
+        view = points_view(consensus, sample, X, names)
+        view["features"] = telling_features(stops, sample, X, names)
+    if image is not None:
+        _lay_below(view, image, consensus, sample, X, names)
     return view
+
+
+def _lay_below(
+    view: dict[str, Any], image: Any, consensus: Consensus, sample: Sample, X: FloatArray, names: list[str]
+) -> None:
+    """Put a picture below the points: their first two columns are pixels, y downwards."""
+    if X.shape[1] < 2:
+        raise InputError(f"image needs points with pixels x and y in the first two columns; X has {X.shape[1]} column.")
+    if X.shape[1] > 2:
+        view["note"] = view["note"].replace(": choose what is drawn.", f"; drawn are {names[0]} and {names[1]}.")
+    view["axes"] = points_view(consensus, sample, X[:, :2], ["x in pixels", "y in pixels"])["axes"]
+    view.update({"image": data_uri(image), "equal": True})
+    view["note"] += " Below them lies the picture; y counts downwards, and the first pixel is centred at 0, 0."
 
 
 def points_view(consensus: Consensus, sample: Sample, X: FloatArray, names: list[str]) -> dict[str, Any]:
@@ -241,25 +267,28 @@ def models_view(
     consensus: Consensus, sample: Sample, X: FloatArray, names: list[str], models: FittedModels
 ) -> dict[str, Any]:
     """Points by model, the models as bands where the plane allows it, and the residuals."""
-    params = np.asarray(models.params, np.float64)
     labels = consensus.labels if models.labels is None else np.asarray(models.labels)
     view = points_view(consensus, sample, X, names)
     view["title"] = "The elements and the fitted models"
     view["groupsAt"] = [labels[sample.elements[sample.even]].tolist()]
-    view["residuals"] = _residuals(X, models, params)
+    view["residuals"] = _residuals(X, models)
     if X.shape[1] == 2:
-        bands = model_bands(X, models.model, params[:MOST_BANDS], models.threshold)
+        shown = models.each()[:MOST_BANDS]
+        bands = [band for one, params in shown for band in model_bands(X, one, params, models.threshold)]
         view["bands"] = [np.round(band, 5).ravel().tolist() for band in bands]
         view["equal"] = True
         view["note"] += f" Lines bound the band of each model, {models.threshold:g} to either side."
     return view
 
 
-def _residuals(X: FloatArray, models: FittedModels, params: FloatArray) -> dict[str, Any] | None:
+def _residuals(X: FloatArray, models: FittedModels) -> dict[str, Any] | None:
     """Histogram of the distance to the nearest model, up to four thresholds."""
-    if len(params) == 0:
+    each = models.each()
+    if not each:
         return None
-    step = max(1, X.shape[0] // 200_000)
-    distances = models.model.residuals(params, X[::step]).min(axis=1)
+    looked = X[:: max(1, X.shape[0] // 200_000)]
+    # a family may look at the first columns only
+    columns = [one.residuals(params, looked[:, : getattr(one, "n_features", None)])[:, 0] for one, params in each]
+    distances = np.min(columns, axis=0)
     counts, edges = np.histogram(distances, bins=40, range=(0.0, 4 * models.threshold))
     return {"edges": edges.tolist(), "counts": counts.tolist(), "threshold": models.threshold}

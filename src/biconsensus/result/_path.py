@@ -14,8 +14,8 @@ from biconsensus.errors import InputError
 from biconsensus.matrix._blocks import Blocks
 from biconsensus.methods._joint import columns_of
 from biconsensus.protocols import Block, Evidence, FloatArray
-from biconsensus.quorum._measures import nearest
 from biconsensus.quorum._path import PathPoint, QuorumPath
+from biconsensus.quorum._score import nearest
 
 SmallIntArray = NDArray[np.int32]
 

@@ -59,7 +59,7 @@ other groups take a fixed share of what lies between two parts of one cloud (ben
 NULL_ON_DIRECTION = 1.0, 0.9
 """Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
 script)."""
-TOLL_ON_DIRECTION = 6.0
+LEAST_GAIN_ON_DIRECTION = 6.0
 """Evidence that any grouping must have beyond its borders, divided by the number of columns: in few columns sources
 agree on how to cut one cloud. Its best backed grouping has at most 1.8 in 4 columns, 0.8 in 6, 0.4 in 10, none from 12
 on (113 clouds of 150 points and more; the page on meaning tells which)."""
@@ -128,14 +128,19 @@ class PointEvidence:
         )
 
     @property
+    def looked_at(self) -> IntArray:
+        """The elements whose groups `of_grouping` looks at."""
+        return self._drawn
+
+    @property
     def level(self) -> float:
         """Depth in standard errors that a border must have to gain."""
         return self._borders.level if self._speaks else 0.0
 
     @property
-    def toll(self) -> float:
+    def least_gain(self) -> float:
         """Evidence that any grouping must have beyond its borders."""
-        return self._borders.toll if self._speaks else 0.0
+        return self._borders.least_gain if self._speaks else 0.0
 
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
@@ -155,7 +160,7 @@ class PointEvidence:
         if n_groups < 2:
             return 0.0
         views = self._borders.of(groups, n_groups)
-        return sum(float(view.gains.sum()) for view in views) / len(views) - self._borders.toll
+        return sum(float(view.gains.sum()) for view in views) / len(views) - self._borders.least_gain
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -238,7 +243,7 @@ class _Borders(Protocol):
 
     level: float
     """Depth that a border must have to gain."""
-    toll: float
+    least_gain: float
     """Evidence that any grouping must have beyond its borders."""
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -248,7 +253,7 @@ class _Borders(Protocol):
 class _DensityValleys:
     """Valleys of the density itself: groups are merged over the highest saddle first."""
 
-    toll = 0.0
+    least_gain = 0.0
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
@@ -315,7 +320,7 @@ class _ProjectedValleys:
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
         self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
-        self.toll = TOLL_ON_DIRECTION / points.shape[1]
+        self.least_gain = LEAST_GAIN_ON_DIRECTION / points.shape[1]
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:

@@ -7,7 +7,6 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available_memory
 from biconsensus.errors import UnknownNameError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
@@ -63,4 +62,4 @@ def solver_memory(problem: PreferenceMatrix, solver: Solver) -> int:
 def check_solver_memory(problem: PreferenceMatrix, solver: Solver, limit: int | None) -> None:
     """Raise `TooLargeError` with the estimate where a solver would need more than the limit."""
     what = f"{type(solver).__name__} on {problem.shape[0]} rows x {problem.shape[1]} columns"
-    check_memory(what, solver_memory(problem, solver), available_memory() if limit is None else limit)
+    check_memory(what, solver_memory(problem, solver), limit)

@@ -12,7 +12,6 @@ from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available_memory
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -127,7 +126,7 @@ def draw_samples(
     total = comb(len(data), size)
     if law.name == "exhaustive" or total <= n_samples:
         return all_samples(len(data), size)
-    check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2), available_memory())
+    check_memory(f"n_samples={n_samples:,}", 8 * n_samples * (3 * size + 2))
     samples, draw = np.empty((0, size), np.int64), DRAWS[law.name]
     if table is None and n_samples >= len(data):
         table = LocalTable.of(data, law)

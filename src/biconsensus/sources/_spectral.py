@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available_memory
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -125,7 +124,7 @@ class GaussianSpectralClustering(ClusterMixin, BaseEstimator):  # type: ignore[m
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if self.scale not in SCALES:
             raise InputError(f"scale: got {self.scale!r}; give one of {', '.join(map(repr, SCALES))}.")
-        check_memory(f"spectral clustering of {len(X)} elements", 32 * len(X) ** 2, available_memory())
+        check_memory(f"spectral clustering of {len(X)} elements", 32 * len(X) ** 2)
         distances = pdist(X)
         unit = SCALES[self.scale](distances)
         width = self.sigma * (unit if unit > 0 else 1.0)

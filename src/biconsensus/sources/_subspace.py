@@ -11,7 +11,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available_memory
 from biconsensus.errors import InputError
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._self_expression import SelfExpression
@@ -177,7 +176,7 @@ class SparseSubspaceClustering(ClusterMixin, BaseEstimator):  # type: ignore[mis
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if not self.kappa > 0:
             raise InputError(f"kappa: got {self.kappa!r}; give a number above 0.")
-        check_memory(f"subspace clustering of {len(X)} elements", 64 * len(X) ** 2, available_memory())
+        check_memory(f"subspace clustering of {len(X)} elements", 64 * len(X) ** 2)
         points = X if self.n_components is None else compress(X, self.n_components)
         problem = SelfExpression.of(points, self.affine, self.outliers)
         coefficients, self.n_iter_ = problem.solve(self.kappa, self.max_iter, self.tol)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biconsensus._checks import check_memory
-from biconsensus._memory import available_memory
 from biconsensus.baselines._preference_linkage import agglomerate, jaccard, tanimoto
 from biconsensus.baselines.fitting._hypotheses import (
     blocks,
@@ -121,4 +120,4 @@ def t_linkage(
 def _check_size(data: FloatArray, n_samples: int) -> None:
     """Preferences (m, n) and distances (m, m), with their temporary copies, fit into memory."""
     m = len(data)
-    check_memory(f"linkage of {m} elements and {n_samples} models", m * (32 * m + 8 * n_samples), available_memory())
+    check_memory(f"linkage of {m} elements and {n_samples} models", m * (32 * m + 8 * n_samples))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus._memory import available_memory
+from biconsensus._checks import available_memory
 from biconsensus.errors import FileFormatError, MissingDependencyError, UnknownNameError
 
 MAX_RATIO = 1200

@@ -3,16 +3,24 @@ function dots(canvas, view) {
   const axes = view.axes.map(unpackRange), chosen = [0, Math.min(1, axes.length - 1)];
   const elements = view.dots ? unpack(view.dots) : null;
   const groups = () => (view.groupsAt ? view.groupsAt[Math.min(state.point, view.groupsAt.length - 1)] : Array.from(elements, (i) => labelsAt()[i]));
-  let place = null, current = [];
+  let place = null, current = [], picture = null;
   const low = (values) => values.reduce((a, b) => Math.min(a, b), Infinity), high = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 
   function paint(context, width, height) {
-    const [xs, ys] = chosen.map((k) => axes[k]), x0 = low(xs), x1 = high(xs), y0 = low(ys), y1 = high(ys), pad = 30;
+    const [xs, ys] = chosen.map((k) => axes[k]), pad = 30;
+    // the first pixel of a picture is centred at 0, 0
+    const edge = picture ? [-.5, picture.naturalWidth - .5, -.5, picture.naturalHeight - .5] : [Infinity, -Infinity, Infinity, -Infinity];
+    const x0 = Math.min(low(xs), edge[0]), x1 = Math.max(high(xs), edge[1]), y0 = Math.min(low(ys), edge[2]), y1 = Math.max(high(ys), edge[3]);
     let sx = (width - 2 * pad) / (x1 - x0 || 1), sy = (height - 2 * pad) / (y1 - y0 || 1);
     if (view.equal) sx = sy = Math.min(sx, sy);
     const left = (width - sx * (x1 - x0)) / 2, down = (height - sy * (y1 - y0)) / 2;
-    place = (x, y) => [left + sx * (x - x0), height - down - sy * (y - y0)];
+    place = (x, y) => [left + sx * (x - x0), view.image ? down + sy * (y - y0) : height - down - sy * (y - y0)];
     current = groups();
+    if (picture) {
+      context.globalAlpha = .75;
+      context.drawImage(picture, ...place(edge[0], edge[2]), sx * picture.naturalWidth, sy * picture.naturalHeight);
+      context.globalAlpha = 1;
+    }
     if (view.edges) {
       context.strokeStyle = variable("--line");
       view.edges.forEach(([s, t], k) => {
@@ -34,7 +42,7 @@ function dots(canvas, view) {
       context.globalAlpha = faded(group) ? .1 : group < 0 ? .55 : .9;
       context.fillStyle = color(group);
       const [px, py] = place(xs[k], ys[k]);
-      shapePath(context, group, px, py, view.sizes ? view.sizes[k] : group < 0 ? 2.2 : 3.4);
+      shapePath(context, group, px, py, view.sizes ? view.sizes[k] : picture ? (group < 0 ? 1.2 : 2) : group < 0 ? 2.2 : 3.4);
       context.fill();
     }
     context.globalAlpha = 1; context.fillStyle = variable("--soft"); context.font = "12px system-ui, sans-serif"; context.textAlign = "center";
@@ -77,6 +85,11 @@ function dots(canvas, view) {
       at("view-axes").querySelectorAll("select").forEach((choice, k) => { choice.value = chosen[k]; });
       refresh();
     } }));
+  }
+  if (view.image) {
+    const loading = new Image();
+    loading.onload = () => { picture = loading; refresh(); canvas.dataset.picture = "shown"; };
+    loading.src = view.image;
   }
   paintable(canvas, paint, "elements");
 }

@@ -6,6 +6,7 @@ import ctypes
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -105,6 +106,16 @@ def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
     >>> len(set(leiden(graph, seed=0).tolist()))
     2
     """
+    method = _ending_leiden()(
+        resolution=resolution, shuffle_nodes=True, random_state=seed, return_probs=False, return_aggregate=False
+    )
+    with one_seed_of_c(seed):
+        return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
+
+
+@cache
+def _ending_leiden() -> Any:
+    """The package's class, with a refinement that ends."""
     package = need("sknetwork.clustering.leiden", "graph")
 
     class Ending(package.Leiden):  # type: ignore[misc, name-defined]
@@ -136,11 +147,7 @@ def leiden(graph: Graph, seed: int, *, resolution: float = 1.0) -> IntArray:
                 self.resolution,
             )
 
-    method = Ending(
-        resolution=resolution, shuffle_nodes=True, random_state=seed, return_probs=False, return_aggregate=False
-    )
-    with one_seed_of_c(seed):
-        return relabel(method.fit_predict(csr_matrix(graph.adjacency)))
+    return Ending
 
 
 @contextmanager
