@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 from biconsensus import metrics
 from biconsensus._checks import KnownNames
-from biconsensus._progress import shown
+from biconsensus._work import shown
 from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
 from biconsensus.communities._network import CommunityOutput, conductances, sets_of_names
