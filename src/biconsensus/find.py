@@ -593,6 +593,8 @@ def _choice_on_path(
         point = _greedy_point(path, searched) if greedy else path.with_n_groups(settings.n_groups)
         return _answer_at(path, point, settings, "n_groups")
     point = _greedy_point(path, searched) if settings.method == "greedy" else path.best
+    if evidence is None and point is path.best and path.far_from_majority:
+        return _answer_at(path, point, settings, "pool")
     plain = path.scorer.plain
     # candidates without a row among those that are searched need no look
     voting = np.where(path.problem.sizes > 0, plain, 0.0)
