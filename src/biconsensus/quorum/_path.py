@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from biconsensus._work import on_one_thread
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._coverage import held_weight, in_groups, largest_in_rows, sums_by
@@ -174,7 +174,7 @@ class QuorumPath:
         sizes = condensed.smallest(min_elements, min_candidates)
         points: list[PathPoint] = []
         # products are small here, and more threads than one only get into each other's way
-        with threadpool_limits(1, "blas"):
+        with on_one_thread("blas"):
             # weights of candidates come from all rows: weights from a sample favour what the sample happens to cut less
             scorer = PathScorer.of(condensed.whole)
             if condensed.sampled:
