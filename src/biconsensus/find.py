@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
-from biconsensus._progress import shown
+from biconsensus._work import shown
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
@@ -397,6 +397,22 @@ class Condensed:
         wide = _some(simple, drawn.wide_rows, drawn.wide_counts)
         wide = reordered(wide, np.arange(drawn.wide_rows.size), columns, order)
         return cls(problem, simple, part, drawn.rows[rows], columns, sources[order], wide, units)
+
+    def wide_with(self, rows: IntArray) -> PreferenceMatrix:
+        """The rows of `wide`, and behind them the given rows of `whole`, which stand for no element there."""
+        places = np.empty(self.columns.size, np.int64)
+        places[self.columns] = np.arange(self.columns.size)
+        more = csr_array(self.whole.entries[rows])
+        more = csr_array((more.data, places.astype(more.indices.dtype)[more.indices], more.indptr), shape=more.shape)
+        unseen = None
+        if self.wide.unseen is not None and self.whole.unseen is not None:
+            unseen = csr_array(vstack([self.wide.unseen, self.whole.unseen[rows]], format="csr"))
+        return replace(
+            self.wide,
+            entries=_sorted(csr_array(vstack([self.wide.entries, more], format="csr"))),
+            counts=np.concatenate([self.wide.counts, np.zeros(rows.size, self.wide.counts.dtype)]),
+            unseen=unseen,
+        )
 
     @property
     def sampled(self) -> bool:

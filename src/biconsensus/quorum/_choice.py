@@ -105,22 +105,45 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default):
         a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
         evidence asks for (`fewest_backers`) has no positive score.
+
+    Notes
+    -----
+    Where a sample of the rows was searched and the evidence looks at a few elements only (`looked_at`), the options are
+    grouped on the wider sample and at those elements; the best one is then scored on all rows, until the best is one
+    that was.
     """
     # a small pool cannot have as many backers: beside the source itself, a quarter of the others must agree
     possible = 1.0 + (len(path.source_names) - 1) / 4
     fewest = min(getattr(evidence, "fewest_backers", 0.0), possible)
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
-    scored = []
     power = getattr(evidence, "backing_power", 0.5)
-    for option in options:
-        value = score = evidence.of_grouping(path.labels(option.point)[row_of])
+
+    def scored_as(option: Option, labels: IntArray) -> Scored:
+        value = score = evidence.of_grouping(labels)
         if value > 0:
             agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
             copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
             backed = copies * float((agreement**BACKER).sum()) >= fewest
             score = value * (copies * float((agreement**sharpness).sum())) ** power if backed else 0.0
-        scored.append(Scored(option, value, score))
-    return sorted(scored, key=lambda one: -one.score)
+        return Scored(option, value, score)
+
+    looked_at: IntArray | None = getattr(evidence, "looked_at", None)
+    if looked_at is None or not path.condensed.sampled:
+        scored = [scored_as(option, path.labels(option.point)[row_of]) for option in options]
+        return sorted(scored, key=lambda one: -one.score)
+    rows, place = np.unique(row_of[looked_at], return_inverse=True)
+    part, n_wide = path.condensed.wide_with(rows), path.condensed.wide.shape[0]
+    labels = np.full(row_of.size, -1)
+    scored = []
+    for option in options:
+        labels[looked_at] = path.labels_on(part, option.point)[n_wide:][place.ravel()]
+        scored.append(scored_as(option, labels))
+    scored, done = sorted(scored, key=lambda one: -one.score), set[int]()
+    while scored and id(option := scored[0].option) not in done:
+        done.add(id(option))
+        scored[0] = scored_as(option, path.labels(option.point)[row_of])
+        scored.sort(key=lambda one: -one.score)
+    return scored
 
 
 def agreement_with(path: QuorumPath, labels: IntArray) -> FloatArray:

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from biconsensus._work import on_one_thread
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._coverage import held_weight, in_groups, largest_in_rows, sums_by
@@ -171,7 +171,7 @@ class QuorumPath:
         sizes = condensed.smallest(min_elements, min_candidates)
         points: list[PathPoint] = []
         # products are small here, and more threads than one only get into each other's way
-        with threadpool_limits(1, "blas"):
+        with on_one_thread("blas"):
             # weights of candidates come from all rows: weights from a sample favour what the sample happens to cut less
             scorer = PathScorer.of(condensed.whole)
             if condensed.sampled:
@@ -203,9 +203,7 @@ class QuorumPath:
         """A point with its fit measured on more rows than it was found on, where it was found on a sample."""
         if not self.condensed.sampled:
             return point
-        problem = self.wide.problem.with_weights(point.weights)
-        rows, columns = finish_groups(Votes.at_quorum(problem, point.quorum), point.columns, point.rule)
-        labels = nearest(problem, blocks_of(problem, point.quorum, rows, columns, self.sizes))
+        labels = self.labels_on(self.wide.problem, point)
         return replace(point, fit=self.wide.measure(labels), confirmed=True)
 
     def finish(self, point: PathPoint) -> list[Block]:
@@ -232,19 +230,26 @@ class QuorumPath:
             return in_order(condensed.given_blocks(point.blocks))
         whole = condensed.whole.with_weights(condensed.in_whole(point.weights))
         votes = Votes.at_quorum(whole, point.quorum)
+        columns, base = condensed.in_whole(point.columns), point.base
         if point.all_rows is not None:
-            rows, columns = point.all_rows, condensed.in_whole(point.columns)
-        elif point.base is None:
-            rows, columns = finish_groups(votes, condensed.in_whole(point.columns), point.rule)
+            rows = point.all_rows
         else:
-            rows = rows_of_source(whole, condensed.in_whole(point.base))
-            columns = votes.group_of_columns(rows)
+            rows, columns = _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
         sizes = (1, 1) if point.rule == "nearest" else self.sizes
         return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
 
     def labels(self, point: PathPoint) -> IntArray:
         """(r,) the group of each distinct row of the pool at a point, left-overs with the nearest; -1 for none."""
         return nearest(self.weighted(point), self.finish(point))
+
+    def labels_on(self, part: PreferenceMatrix, point: PathPoint) -> IntArray:
+        """(k,) the same for some of the rows, columns in canonical order, which alone say what backs a group.
+
+        Rows that stand for no element say nothing and are grouped, too.
+        """
+        part = part.with_weights(point.weights)
+        rows, columns = _finished(Votes.at_quorum(part, point.quorum), point.columns, point.rule, point.base)
+        return nearest(part, blocks_of(part, point.quorum, rows, columns, self.sizes))
 
     def weighted(self, point: PathPoint) -> PreferenceMatrix:
         """All rows and columns of the pool, in its order, with the weights that a point was searched with."""
@@ -387,6 +392,14 @@ def blocks_of(
     large = (problem.group_sizes(rows, n_groups) >= sizes[0]) & (problem.group_sources(columns, n_groups) >= sizes[1])
     gains = problem.group_gains(rows, columns, quorum)
     return [Block(rows == t, columns == t, float(gains[t])) for t in np.flatnonzero(large)]
+
+
+def _finished(votes: Votes, columns: IntArray, rule: str, base: IntArray | None) -> tuple[IntArray, IntArray]:
+    """Groups of all rows and columns, from groups of columns; or as one source grouped the rows, by its columns."""
+    if base is None:
+        return finish_groups(votes, columns, rule)
+    rows = rows_of_source(votes.problem, base)
+    return rows, votes.group_of_columns(rows)
 
 
 def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray, IntArray]:

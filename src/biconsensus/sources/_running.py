@@ -16,10 +16,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from biconsensus._checks import check_count, check_jobs, check_seed
-from biconsensus._progress import shown
+from biconsensus._work import on_one_thread, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.protocols import Progress
 from biconsensus.sources._bounds import LONGEST_RUN, TimeUp, bounded
@@ -229,7 +228,7 @@ def _attempt(
     """Run one source within its bounds; an exception becomes its message."""
     start = time.perf_counter()
     # One thread: sums in another order could move a point that lies on a border.
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as caught, on_one_thread():
         warnings.simplefilter("always")
         value, error = None, None
         try:
