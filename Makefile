@@ -6,7 +6,7 @@
 #   make docs       the site            make dist       wheel and sdist, installed alone and with each extra
 #   make test-integrations   tests with scanpy, cdlib, DuckDB, scikit-image, HDBSCAN
 #   make fuzz, make mutate, make test-matrix, make audit   long tests
-# ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n changes the number of test workers.
+# ONLY=name narrows bench and reproduce; BENCH=full adds the largest sizes; JOBS=n: tests or parts at once.
 # STRICT=1: bench and reproduce fail where data cannot be fetched; without it they name what is missing and go on.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -60,7 +60,7 @@ reproduce: $(READY)
 	$(BIN)/python -m experiments.reproduce $(if $(STRICT),--strict) --only "$(ONLY)"
 
 evidence: $(READY)
-	$(BIN)/python -m scripts.evidence $(if $(LIST),--list) $(if $(AGAIN),--again) $(ONLY)
+	$(BIN)/python -m scripts.evidence --jobs $(JOBS) $(if $(LIST),--list) $(if $(AGAIN),--again) $(ONLY)
 
 docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
@@ -71,7 +71,7 @@ dist: $(READY)
 	$(BIN)/python -m scripts.dist $(ONLY)
 
 fuzz: $(READY)
-	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers visits)
+	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large order properties readers soak visits)
 
 mutate: $(READY)
 	$(BIN)/python -m scripts.mutate --jobs $(JOBS) $(ONLY)

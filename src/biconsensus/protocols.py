@@ -82,7 +82,10 @@ class Model(Protocol):
 
 
 class Evidence(Protocol):
-    """What a front knows of the elements beyond the pool: the points, the network, the residuals."""
+    """What a front knows of the elements beyond the pool: the points, the network, the residuals.
+
+    Where `of_grouping` looks at a few elements only, an attribute `looked_at` with their numbers spares the others.
+    """
 
     @property
     def kind(self) -> str:

@@ -33,9 +33,8 @@ def test_valid_seeds_are_read(tmp_path):
     for target in readers.ENDINGS:
         for seed in readers.seeds(target):
             readers.read(target, seed, tmp_path)
-    readers.PARTS.update(readers.saved_parts())
-    name = sorted(readers.PARTS)[0]
-    unchanged = bytes([0, 0, 0]) + readers.PARTS[name][:4]
+    parts = readers.parts_of("saved")
+    unchanged = bytes([0, 0, 0]) + parts[sorted(parts)[0]][:4]
     (tmp_path / "whole.bic").write_bytes(readers.changed_archive(unchanged))
     assert len(Consensus.load(tmp_path / "whole.bic")) == 2
 

@@ -94,6 +94,12 @@ def test_attributes_of_nodes_beside_parallel_edges(tmp_path):
         ("x.net", "nothing", "Vertices"),
         ("x.xls", "", "unknown suffix"),
         ("x.mtx", "not a matrix", "Matrix Market"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 4000000000\n1 2 1\n", "4000000000 entries"),
+        ("x.mtx", "%%MatrixMarket matrix array real general\n90000 90000\n1\n", "4050000000 entries"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate real general\n9000000000 9000000000 1\n1 2 1\n", "nodes need"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 1 1\n", "weights are numbers"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate real general\n% of pairs\n3 3 1\n3 2 1x5\n", "numbers hold 'x'"),
+        ("x.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n3 2 1" + "\0" * 99 + ".5\n", "hold '"),
         ("x.npz", "not an archive", "sparse array"),
         ("x.metis", "2 1", "METIS"),
         ("x.gexf", "<not", "GEXF"),
@@ -104,6 +110,21 @@ def test_broken_files(tmp_path, name, content, text):
     (tmp_path / name).write_text(content)
     with pytest.raises(FileFormatError, match=text):
         read_graph(tmp_path / name)
+
+
+def test_sparse_arrays_with_places_outside_are_refused(tmp_path):
+    with (tmp_path / "x.npz").open("wb") as stream:
+        np.savez(stream, indices=[-5, 0], indptr=[0, 1, 2], format=b"csr", shape=[2, 2], data=[1.0, 1.0])
+    with pytest.raises(FileFormatError, match="sparse array"):
+        read_graph(tmp_path / "x.npz")
+
+
+def test_packed_files_stop_unpacking_where_memory_would_end(tmp_path, monkeypatch):
+    (tmp_path / "x.edges.gz").write_bytes(gzip.compress(b"a b\n" * 1000))
+    assert read_graph(tmp_path / "x.edges.gz").n_nodes == 2
+    monkeypatch.setattr("biconsensus.graphs._files.available_memory", lambda: 7999)
+    with pytest.raises(FileFormatError, match="unpacks to more than half of the 7999 bytes"):
+        read_graph(tmp_path / "x.edges.gz")
 
 
 def test_missing_file():

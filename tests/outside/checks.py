@@ -76,3 +76,15 @@ def warned(call: Callable[[], Any], *words: str) -> Any:
 def same(one: Any, other: Any) -> bool:
     """Whether two labelings are the same up to the numbers of the groups."""
     return bool(bc.metrics.ari(np.asarray(one), np.asarray(other)) == 1.0)
+
+
+def requirements_are_met() -> bool:
+    """Whether every package that is declared, extras included, is here in a version that is allowed."""
+    from importlib.metadata import requires, version
+
+    from packaging.requirements import Requirement
+
+    extras = ("", "all", "graph-fast")
+    asked = [Requirement(line) for line in requires("biconsensus") or []]
+    needed = [one for one in asked if one.marker is None or any(one.marker.evaluate({"extra": e}) for e in extras)]
+    return all(one.specifier.contains(version(one.name), prereleases=True) for one in needed)

@@ -19,7 +19,19 @@ import biconsensus as bc
 from biconsensus.graphs import read_graph
 from biconsensus.pool.weights import weigh
 from biconsensus.solvers import get_solver
-from tests.outside.checks import PROGRAM, TABLE, answer, cli, names, refused, row, same, warned, written
+from tests.outside.checks import (
+    PROGRAM,
+    TABLE,
+    answer,
+    cli,
+    names,
+    refused,
+    requirements_are_met,
+    row,
+    same,
+    warned,
+    written,
+)
 
 
 @row(43)
@@ -268,6 +280,14 @@ def _() -> bool:
     )
 
 
+@row(77)
+def _() -> bool:
+    # `make test-matrix` runs this script on the lowest declared versions as well
+    written("a,b,c,d,e")
+    commands = (["--help"], ["merge", "t.csv", "--out", "groups.csv", "--report", "page.html"])
+    return requirements_are_met() and all(cli(*words).returncode == 0 for words in commands)
+
+
 @row(82)
 def _() -> bool:
     table = np.vstack([TABLE, [[0, 1, 2, -1, -1]] * 3])
@@ -493,3 +513,20 @@ def _() -> bool:
         width = page.evaluate("document.documentElement.scrollWidth")
         browser.close()
     return bool(width <= 390)
+
+
+@row(95)
+def _() -> bool:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+    _, found, section = page.partition("## Securing a Dask cluster")
+    return bool(found) and all(word in section for word in ("TLS", "require_encryption", "tls://"))
+
+
+@row(96)
+def _() -> bool:
+    # `make test-matrix` runs this script on every Python that is there
+    from importlib.metadata import metadata
+
+    from packaging.specifiers import SpecifierSet
+
+    return sys.version.split()[0] in SpecifierSet(metadata("biconsensus")["Requires-Python"])

@@ -47,6 +47,19 @@ def test_again_measures_all_and_list_none(ran: list[str], capsys: pytest.Capture
     assert "there are: new, old, never" in capsys.readouterr().err
 
 
+def test_times_are_measured_alone_after_the_others_and_the_longest_part_comes_first(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evidence, "ALONE", ("new",))
+    assert evidence.main(["--again", "--jobs", "2"]) == 1
+    assert set(ran[:2]) == {"never", "old"}, "nobody knows how long the one takes"
+    assert ran[2:] == ["new"]
+
+
+def test_what_is_measured_alone_is_a_part() -> None:
+    assert set(evidence.ALONE) <= {part.name for part in evidence.parts()}
+
+
 def test_everything_published_is_a_part() -> None:
     names = {part.name for part in evidence.parts()}
     assert {"accuracy", "leaderboard", "order_audit", "communities", "solvers", "reliability"} <= names

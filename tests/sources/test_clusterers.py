@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -54,6 +55,12 @@ def test_drawn_features_are_the_ones_used_to_predict():
 def test_extension_gives_the_label_of_the_nearest_drawn_row():
     source = EstimatorSource(AgglomerativeClustering(2), rows=10, extend=True)
     assert same_partition(source(X, 0).labels, np.repeat([0, 1], 30))
+
+
+def test_rows_that_are_predicted_in_blocks_have_the_labels_of_all_at_once():
+    whole = EstimatorSource(GaussianMixture(3), rows=20, extend=True)(X, 0)
+    blocks = EstimatorSource(GaussianMixture(3), rows=20, extend=True, block=7)(X, 0)
+    np.testing.assert_array_equal(blocks.labels, whole.labels)
 
 
 def test_functions_get_a_seed_only_if_they_ask_for_one():

@@ -69,6 +69,25 @@ def test_rows_beyond_the_landmarks_follow_the_nearest_one_and_so_do_new_rows(met
     assert np.array_equal(found.predictor.predict(X), found.labels)
 
 
+def test_few_landmarks_are_some_of_the_many_and_rows_go_by_way_of_these(monkeypatch):
+    monkeypatch.setattr(_landmarks, "GRAPH_LANDMARKS", 200)
+    rng = np.random.default_rng(1)
+    X, new = rng.normal(size=(900, 3)) * [1.0, 50.0, 1.0], rng.normal(size=(40, 3))
+    many, few = landmarks_of(X, 200, True), landmarks_of(X, 60, True)
+    assert {tuple(point) for point in few.points} <= {tuple(point) for point in many.points}
+    distances = ((many.points[:, None] - few.points) ** 2).sum(axis=2)
+    assert np.array_equal(few.nearest, distances.argmin(axis=1)[many.nearest])
+    assert np.array_equal(few.nearest_to(X), few.nearest)
+    assert np.array_equal(few.nearest_to(new), distances.argmin(axis=1)[many.nearest_to(new)])
+
+
+@pytest.mark.parametrize("columns", [3, 20])
+def test_the_nearest_landmark_is_the_nearest(columns):
+    X = np.random.default_rng(2).normal(size=(300, columns))
+    marks = landmarks_of(X, 100, False)
+    assert np.array_equal(marks.nearest, ((X[:, None] - marks.points) ** 2).sum(axis=2).argmin(axis=1))
+
+
 def test_standardised_landmarks_are_kept_once_and_only_a_few_of_them():
     X = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, 1000.0]
     marks = landmarks_of(X, 1000, True)

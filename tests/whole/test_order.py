@@ -22,10 +22,10 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def noisy(seed: int) -> np.ndarray:
+def noisy(seed: int, sizes: tuple[int, int] = (30, 60)) -> np.ndarray:
     """(c, m) labels of 30 to 60 elements, 10% to 70% of them noise."""
     rng = np.random.default_rng(seed)
-    n_elements, n_groups, n_sources = (int(rng.integers(*bounds)) for bounds in ((30, 60), (2, 6), (4, 9)))
+    n_elements, n_groups, n_sources = (int(rng.integers(*bounds)) for bounds in (sizes, (2, 6), (4, 9)))
     truth, share = rng.integers(0, n_groups, n_elements), rng.uniform(0.1, 0.7)
     noise = rng.random((n_sources, n_elements)) < share
     return np.where(noise, rng.integers(0, n_groups, noise.shape), truth)

@@ -58,7 +58,7 @@ class Output:
 
         With `bar` the work tells the function that is given how far it is, and a bar shows that; else a line moves.
         """
-        from biconsensus._progress import shown
+        from biconsensus._work import shown
         from biconsensus.errors import BiconsensusWarning
         from biconsensus.protocols import silent
 

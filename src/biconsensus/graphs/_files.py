@@ -8,21 +8,30 @@ import io
 import re
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
-from scipy.io import mmread
-from scipy.sparse import load_npz
+from scipy.io import mminfo, mmread
+from scipy.sparse import coo_array, load_npz
 
+from biconsensus._checks import available_memory
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
 from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix, from_networkx
+from biconsensus.pool.io._arrays import check_archive
 
 HEADERS = {
     *("source", "from", "src", "u", "node1", "node_1", "start", "id1", "fromnodeid"),
     *("target", "to", "dst", "v", "node2", "node_2", "end", "id2", "tonodeid"),
 }
 """Names that the first two columns of an edge list have where its first line is a header."""
+
+
+UNPACKED_AT_ONCE = 2**24
+"""Bytes of a packed file that are unpacked before its size is looked at again: small beside any memory."""
+BYTES_OF_A_NODE = 100
+"""Memory that a node without an edge takes at least: its name, a number, with its places in the list and the index."""
 
 
 def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
@@ -88,13 +97,19 @@ def _content(path: Path) -> bytes:
     """The bytes of a file, unpacked."""
     if not path.is_file():
         raise InputError(f"graph: there is no file {str(path)!r}")
-    data = path.read_bytes()
     if path.suffix.lower() != ".gz":
-        return data
+        return path.read_bytes()
+    parts, unpacked, limit = [], 0, available_memory()
     try:
-        return gzip.decompress(data)
-    except (OSError, EOFError) as error:
+        with gzip.open(path) as stream:
+            while part := stream.read(UNPACKED_AT_ONCE):
+                parts.append(part)
+                unpacked += len(part)
+                if limit is not None and 2 * unpacked > limit:  # the parts, and what they are put together to
+                    raise FileFormatError(f"{path.name}: unpacks to more than half of the {limit} bytes of free memory")
+    except (OSError, EOFError, zlib.error) as error:
         raise FileFormatError(f"{path.name}: cannot be unpacked: {error}") from error
+    return b"".join(parts)
 
 
 def _text(data: bytes) -> str:
@@ -171,22 +186,51 @@ def _parse_pajek(data: bytes) -> Any:
 
 def _matrix_market(data: bytes, name: str, weight: str | None) -> Graph:
     """Matrix Market: an adjacency."""
-    try:
+
+    def read() -> Any:
+        n_rows, n_columns, n_entries, form, *_ = mminfo(io.BytesIO(data))
+        declared = n_rows * n_columns // 2 if form == "array" else n_entries  # of a symmetric array one half is listed
+        if declared > len(data):
+            raise ValueError(f"{declared} entries are announced in a file of {len(data)} bytes")
+        # SciPy reads "1x5" as 1, and some versions crash on zero bytes
+        strange = re.sub(rb"\A(?:%.*\n)*", b"", data).translate(None, b"0123456789+-.eE \t\r\n")
+        if strange:
+            raise ValueError(f"its numbers hold {chr(strange[0])!r}")
         with warnings.catch_warnings():
             # SciPy tells that the class of the answer will change; an older one cannot be asked for the new class
             warnings.simplefilter("ignore", DeprecationWarning)
-            matrix = mmread(io.BytesIO(data))
-    except Exception as error:
-        raise FileFormatError(f"{name}: cannot be read as Matrix Market: {error}") from error
-    return from_matrix(matrix if weight is not None else matrix != 0)
+            return mmread(io.BytesIO(data))
+
+    return _adjacency(read, "Matrix Market", name, weight)
 
 
 def _sparse_array(data: bytes, name: str, weight: str | None) -> Graph:
     """A sparse array as `scipy.sparse.save_npz` writes it; nothing in it is executed."""
-    try:
+
+    def read() -> Any:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_archive(archive, name)
         matrix = load_npz(io.BytesIO(data))
-    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise FileFormatError(f"{name}: cannot be read as a sparse array of SciPy: {error}") from error
+        if hasattr(matrix, "check_format"):
+            matrix.check_format(full_check=True)  # an index outside the matrix would reach memory that is not its own
+        return matrix
+
+    return _adjacency(read, "a sparse array of SciPy", name, weight)
+
+
+def _adjacency(read: Callable[[], Any], form: str, name: str, weight: str | None) -> Graph:
+    """The network of a matrix that `read` gives; whatever a damaged file makes it raise becomes our own error."""
+    try:
+        matrix = coo_array(read())
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(f"its entries are of type {matrix.dtype}; weights are numbers")
+        needed, limit = BYTES_OF_A_NODE * max(matrix.shape), available_memory()
+        if limit is not None and needed > limit:
+            raise ValueError(f"{max(matrix.shape)} nodes need {needed} bytes, but only {limit} are free")
+    except FileFormatError:
+        raise
+    except Exception as error:
+        raise FileFormatError(f"{name}: cannot be read as {form}: {error}") from error
     return from_matrix(matrix if weight is not None else matrix != 0)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
+from biconsensus.matrix._blocks import Blocks
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray
@@ -127,6 +128,9 @@ class Colours:
         with np.errstate(over="ignore"):
             self.columns = mix(self._own_columns + mix(relative(self._problem.sizes).view(np.uint64), salt=12), salt=3)
             self._sources = _added_up(self._backers, self.columns) + self._own_sources
+            if not self._distinct_columns():
+                # two of many columns often have the same size; the other columns of their sources differ
+                self.columns = mix(self.columns + row_hashes(self._backers, mix(self._sources, salt=6)), salt=7)
             self.rows = mix(self._own_rows + self._met_by_rows(), salt=8)
         return self._distinct_columns()
 
@@ -398,6 +402,22 @@ class Condensed:
         wide = reordered(wide, np.arange(drawn.wide_rows.size), columns, order)
         return cls(problem, simple, part, drawn.rows[rows], columns, sources[order], wide, units)
 
+    def wide_with(self, rows: IntArray) -> PreferenceMatrix:
+        """The rows of `wide`, and behind them the given rows of `whole`, which stand for no element there."""
+        places = np.empty(self.columns.size, np.int64)
+        places[self.columns] = np.arange(self.columns.size)
+        more = csr_array(self.whole.entries[rows])
+        more = csr_array((more.data, places.astype(more.indices.dtype)[more.indices], more.indptr), shape=more.shape)
+        unseen = None
+        if self.wide.unseen is not None and self.whole.unseen is not None:
+            unseen = csr_array(vstack([self.wide.unseen, self.whole.unseen[rows]], format="csr"))
+        return replace(
+            self.wide,
+            entries=_sorted(csr_array(vstack([self.wide.entries, more], format="csr"))),
+            counts=np.concatenate([self.wide.counts, np.zeros(rows.size, self.wide.counts.dtype)]),
+            unseen=unseen,
+        )
+
     @property
     def sampled(self) -> bool:
         """Whether only some of the rows are searched."""
@@ -421,8 +441,15 @@ class Condensed:
         found[self.columns] = values
         return found
 
-    def given_blocks(self, blocks: Sequence[Block]) -> list[Block]:
+    def given_blocks(self, blocks: Sequence[Block]) -> Sequence[Block]:
         """Blocks of `whole` as blocks of the given matrix."""
+        if isinstance(blocks, Blocks):
+            gains = blocks.gains * self.units[0] * self.units[1]
+            if self.sampled:
+                return replace(blocks, gains=gains)
+            rows = np.full(self.given.shape[0], -1)
+            rows[self.rows] = blocks.rows
+            return Blocks(rows, self.in_given(blocks.columns), gains)
         return [self._given_block(replace(block, gain=block.gain * self.units[0] * self.units[1])) for block in blocks]
 
     def _given_block(self, block: Block) -> Block:

@@ -128,6 +128,11 @@ class PointEvidence:
         )
 
     @property
+    def looked_at(self) -> IntArray:
+        """The elements whose groups `of_grouping` looks at."""
+        return self._drawn
+
+    @property
     def level(self) -> float:
         """Depth in standard errors that a border must have to gain."""
         return self._borders.level if self._speaks else 0.0

@@ -34,6 +34,8 @@ class EstimatorSource:
     features: float = 1.0
     """Share of features to draw."""
     extend: bool = False
+    block: int | None = None
+    """Rows that are predicted together; None for all."""
 
     def __call__(self, data: Any, seed: int) -> Grouping:
         """Labels of the rows of the data (m, d)."""
@@ -45,7 +47,7 @@ class EstimatorSource:
         part = data if rows is None else data[rows]
         part = part if columns is None else part[:, columns]
         labels = _fit_labels(estimator, part)
-        predictor = Predictor(estimator, columns) if hasattr(estimator, "predict") else None
+        predictor = Predictor(estimator, columns, self.block) if hasattr(estimator, "predict") else None
         if rows is None:
             return Grouping(labels, predictor)
         if self.extend and predictor is not None:
@@ -65,11 +67,16 @@ class Predictor:
 
     estimator: Any
     columns: IntArray | None = None
+    block: int | None = None
+    """Rows that are predicted together; None for all."""
 
     def predict(self, X: FloatArray) -> NDArray[Any]:
         """Labels of new rows (p, d), in the numbering of the base result."""
-        labels: NDArray[Any] = self.estimator.predict(X if self.columns is None else X[:, self.columns])
-        return labels
+        own = X if self.columns is None else X[:, self.columns]
+        if self.block is None or len(own) <= self.block:
+            return np.asarray(self.estimator.predict(own))
+        parts = [self.estimator.predict(own[start : start + self.block]) for start in range(0, len(own), self.block)]
+        return np.concatenate(parts)
 
 
 @dataclass(frozen=True)

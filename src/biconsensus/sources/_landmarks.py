@@ -1,7 +1,8 @@
 """Clusterings of any shape from one look at the data: neighbours, their spanning tree, Ward's tree, an embedding.
 
 A part of the rows, the landmarks, stands for all of them where there are many; the rest take the label of the nearest
-landmark. What several sources need (the neighbours, a tree, the embedding) is computed once.
+landmark. Methods that can have fewer landmarks take some of those of the others, so that the nearest one of each row is
+looked up once. What several sources need (the neighbours, a tree, the embedding) is computed once, too.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.cluster.hierarchy import ward
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
+from scipy.spatial import KDTree
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.neighbors import NearestNeighbors
 
@@ -36,6 +39,10 @@ MOST_VECTORS = 30
 """Eigenvectors, and so clusters, of spectral clustering: beyond, their order is mostly noise."""
 INEQUALITY = 0.3
 """Gini index of the sizes above which the smallest cluster must be merged: the value of Gagolewski et al. (2016)."""
+MOST_COLUMNS_OF_A_TREE = 15
+"""Columns up to which a tree finds the nearest landmark sooner than all distances do: what scikit-learn goes by."""
+LEAF = 32
+"""Landmarks in a leaf of that tree (the quickest of 8 to 128 on a million points of ten columns)."""
 KEPT = 4
 """Data sets whose landmarks are kept: a fit and what a user compares it with."""
 
@@ -51,6 +58,16 @@ class Landmarks:
     centre: FloatArray
     scale: FloatArray
     """(d,) what was taken from the features and what they were divided by."""
+    finer: tuple[Landmarks, IntArray] | None = None
+    """The landmarks that these are some of, and which of these is nearest to each of them; None where these are some of
+    all rows."""
+
+    def nearest_to(self, X: FloatArray) -> IntArray:
+        """(p,) the landmark of each of some rows (p, d); of few landmarks that of the nearest of the more."""
+        if self.finer is not None:
+            finer, coarser = self.finer
+            return coarser[finer.nearest_to(X)]
+        return _nearest_of(self.points, (X - self.centre) / self.scale)
 
     @cached_property
     def ward_tree(self) -> FloatArray:
@@ -91,7 +108,9 @@ class Landmarks:
         while n_parts > 1:
             links = links.maximum(_bridges(self.points, part, n_parts))
             n_parts, part = connected_components(links, directed=False)
-        edges = minimum_spanning_tree(links).tocoo()
+        # the lowest supported SciPy takes indices of 32 bits only
+        small = csr_array((links.data, links.indices.astype(np.int32), links.indptr.astype(np.int32)), shape=(n, n))
+        edges = minimum_spanning_tree(small).tocoo()
         order = np.argsort(edges.data, kind="stable")
         return edges.row[order].astype(np.int64), edges.col[order].astype(np.int64)
 
@@ -267,10 +286,7 @@ class NearestLandmark:
 
     def predict(self, X: FloatArray) -> IntArray:
         """Labels of new rows (p, d)."""
-        marks = self.landmarks
-        found = NearestNeighbors(n_neighbors=1).fit(marks.points)
-        nearest: IntArray = found.kneighbors((X - marks.centre) / marks.scale, return_distance=False)[:, 0]
-        return self.labels[nearest]
+        return self.labels[self.landmarks.nearest_to(X)]
 
 
 @dataclass(frozen=True)
@@ -364,6 +380,8 @@ def landmarks_of(data: FloatArray, most: int, standardised: bool) -> Landmarks:
 
 def _new_landmarks(data: FloatArray, most: int, standardised: bool) -> Landmarks:
     """Draw the landmarks; the draw depends on the number of rows alone, so all sources share it."""
+    if most < GRAPH_LANDMARKS < len(data):
+        return _some_of(landmarks_of(data, GRAPH_LANDMARKS, standardised), most)
     centre, scale = np.zeros(data.shape[1]), np.ones(data.shape[1])
     if standardised:
         centre, deviation = data.mean(axis=0), data.std(axis=0)
@@ -371,9 +389,29 @@ def _new_landmarks(data: FloatArray, most: int, standardised: bool) -> Landmarks
     points = (data - centre) / scale
     if most >= len(data):
         return Landmarks(points, None, centre, scale)
-    drawn = np.sort(np.random.default_rng(0).choice(len(data), most, replace=False))
-    nearest = NearestNeighbors(n_neighbors=1).fit(points[drawn]).kneighbors(points, return_distance=False)[:, 0]
-    return Landmarks(points[drawn], nearest, centre, scale)
+    drawn = _drawn(len(data), most)
+    return Landmarks(points[drawn], _nearest_of(points[drawn], points), centre, scale)
+
+
+def _some_of(finer: Landmarks, most: int) -> Landmarks:
+    """Fewer landmarks of the same rows: looking for the nearest ones of all rows once more would take the longest."""
+    assert finer.nearest is not None
+    points = finer.points[_drawn(len(finer.points), most)]
+    coarser = _nearest_of(points, finer.points)
+    return Landmarks(points, coarser[finer.nearest], finer.centre, finer.scale, (finer, coarser))
+
+
+def _drawn(n: int, most: int) -> IntArray:
+    """Some of n rows, in their order."""
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
+def _nearest_of(landmarks: FloatArray, points: FloatArray) -> IntArray:
+    """(m,) the landmark (n, d) that is nearest to each point (m, d), on all cores."""
+    if points.shape[1] > MOST_COLUMNS_OF_A_TREE:
+        found = NearestNeighbors(n_neighbors=1).fit(landmarks).kneighbors(points, return_distance=False)
+        return np.asarray(found[:, 0])
+    return np.asarray(KDTree(landmarks, leafsize=LEAF).query(points, workers=effective_n_jobs(-1))[1])
 
 
 def _bridges(points: FloatArray, part: IntArray, n_parts: int) -> csr_array:

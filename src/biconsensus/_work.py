@@ -1,13 +1,29 @@
-"""How far long work is: a function that is told, or a bar on a terminal."""
+"""How long work runs: on how many threads, and how far it is, told to a function or shown by a bar on a terminal."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
 
 from biconsensus.errors import InputTypeError
 from biconsensus.protocols import Progress, silent
+
+
+def on_one_thread(kind: str | None = None) -> AbstractContextManager[Any]:
+    """Numerical libraries, or those of one kind ("blas"), run on one thread inside of the context."""
+    found: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1, user_api=kind)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """The loaded libraries; looking for them takes milliseconds, so it is done again only after an import."""
+    return ThreadpoolController()
 
 
 @contextmanager
