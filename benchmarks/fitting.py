@@ -51,8 +51,9 @@ CASES = [*product(FAMILIES, scenes.BACKGROUNDS), ("homography", "permuted")]
 HEAD = """# Fitting of many models
 
 Nothing is set but the family and the threshold, unless
-a table says otherwise. Seconds are processor seconds of one process on a machine that others use too. The correction for
-clumps of elements, and the rule that two models whose elements one model holds are one, came after all runs but those of the last table.
+a table says otherwise. Seconds are processor seconds of one process on a machine that others use too. The correction
+for clumps of elements, and the rule that two models whose elements one model holds are one, came after all runs but those
+of the last table.
 """
 Record = list[float]
 
@@ -467,7 +468,8 @@ def real(kept: Values) -> list[str]:
     lines = [
         "## Pictures and buildings\n",
         "Coins: circles through the pixels of Canny's edges of scikit-image's picture of 24 coins, no range of radii; "
-        "half covered: with a bound of one half on the coverage; across the picture: circles of more than 1.5 times the largest coin. Nuclei: ellipses through the segments of "
+        "half covered: with a bound of one half on the coverage; "
+        "across the picture: circles of more than 1.5 times the largest coin. Nuclei: ellipses through the segments of "
         "an enlarged micrograph, found where more than half of the union is shared. Buildings: points of photographs, "
         "without truth. York Urban: vanishing points of 29 photographs, area under the curve of angles up to 10 "
         "degrees; means.\n",
