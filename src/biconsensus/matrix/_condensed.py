@@ -128,6 +128,9 @@ class Colours:
         with np.errstate(over="ignore"):
             self.columns = mix(self._own_columns + mix(relative(self._problem.sizes).view(np.uint64), salt=12), salt=3)
             self._sources = _added_up(self._backers, self.columns) + self._own_sources
+            if not self._distinct_columns():
+                # two of many columns often have the same size; the other columns of their sources differ
+                self.columns = mix(self.columns + row_hashes(self._backers, mix(self._sources, salt=6)), salt=7)
             self.rows = mix(self._own_rows + self._met_by_rows(), salt=8)
         return self._distinct_columns()
 
