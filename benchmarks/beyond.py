@@ -414,8 +414,8 @@ def stopping_lines(values: Values, kind: str, what: str) -> list[str]:
     numbers = ", ".join(f"{sum(one['runs'] == n for one in sets)} after {n}" for n in (10, 20, 40))
     return [
         "",
-        f"The stopping rule on {len(sets)} {what}: `converged` says so on {len(stopped)} ({numbers} runs). The answer of "
-        f"four times the runs is within .02 ARI on {np.mean(np.array(stopped) >= CLOSE):.0%} of these (asked: 95%), "
+        f"The stopping rule on {len(sets)} {what}: `converged` says so on {len(stopped)} ({numbers} runs). The answer "
+        f"of four times the runs is within .02 ARI on {np.mean(np.array(stopped) >= CLOSE):.0%} of these (asked: 95%), "
         f"{np.mean(stopped):.3f} on average, {min(stopped):.3f} at least. On the others 40 runs are not said to be "
         f"enough: there the ARI with the answer of 160 is {np.mean(others or [1.0]):.3f} on average, and above .98 on "
         f"{np.mean(np.array(others or [1.0]) >= CLOSE):.0%}.",
@@ -481,8 +481,8 @@ def page(values: Values) -> str:
                 f"the loss of the grown one, over that of the other, is {one['under its weights']:.4f} under its own "
                 f"weights of candidates and {one['under theirs']:.4f} under those of the other.",
             ]
-    what = f"pools (k-means runs of at most {LARGEST_SET} points, runs of Louvain, label propagation and Leiden on networks)"
-    lines += stopping_lines(values, "stopping ", what)
+    kinds = f"k-means runs of at most {LARGEST_SET} points, runs of Louvain, label propagation and Leiden on networks"
+    lines += stopping_lines(values, "stopping ", f"pools ({kinds})")
     lines += stopping_lines(values, "fresh stopping ", "fresh pools (k-means runs of generated blobs)")
     lines += ["", "## Questions", "", f"ARI before, after {N_QUESTIONS} questions, after {N_RANDOM} random pairs:"]
     lines += question_lines(values, "question ")
