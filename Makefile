@@ -71,7 +71,7 @@ dist: $(READY)
 	$(BIN)/python -m scripts.dist $(ONLY)
 
 fuzz: $(READY)
-	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large properties readers visits)
+	$(BIN)/python -m scripts.bench --folder tests/fuzz $(or $(ONLY),kills large order properties readers soak visits)
 
 mutate: $(READY)
 	$(BIN)/python -m scripts.mutate --jobs $(JOBS) $(ONLY)

@@ -27,7 +27,8 @@ def call(program: list[str], tmp_path: Path) -> Callable[..., subprocess.Complet
     """Run the program in an empty folder and return what it said."""
 
     def run(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120", "PYTHONWARNINGS": "default"}
+        quiet = "default,ignore::DeprecationWarning:typer"  # its lowest version beside a new click
+        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120", "PYTHONWARNINGS": quiet}
         command = [*program, *map(str, arguments)]
         settings = {"capture_output": True, "text": True, "cwd": tmp_path, "env": environment, "timeout": 120}
         return subprocess.run(command, check=False, **{**settings, **options})

@@ -37,7 +37,8 @@ def test_reasons_for_lines_that_are_gone_are_found() -> None:
 def test_a_change_is_named_by_file_and_lines() -> None:
     change = mutate.change_of(DIFF)
     assert change.startswith("pool/_labels.py: if int(cells.max()) - low > 4")
-    assert mutate.explained()[change] == "decides how fast the answer comes, not which"
+    assert change.endswith("-> if int(cells.max()) - low >= 4 * cells.size + 1000:")
+    assert "decides how fast the answer comes, not which" in mutate.explained().values()
 
 
 def test_outcomes_leave_out_what_was_not_run() -> None:
@@ -53,6 +54,7 @@ def test_survivors_without_a_reason_are_printed_and_fail(
         return SimpleNamespace(stdout=next(text for key, text in said.items() if key in " ".join(command)))
 
     monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(mutate, "explained", lambda: {mutate.change_of(DIFF): "only how fast"})
     assert mutate.main(["--report"]) == 1
     printed = capsys.readouterr().out
     assert "pool._rows | 1 | 0 | 0 | 1 | 0 | 0" in printed

@@ -108,7 +108,9 @@ class Landmarks:
         while n_parts > 1:
             links = links.maximum(_bridges(self.points, part, n_parts))
             n_parts, part = connected_components(links, directed=False)
-        edges = minimum_spanning_tree(links).tocoo()
+        # the lowest supported SciPy takes indices of 32 bits only
+        small = csr_array((links.data, links.indices.astype(np.int32), links.indptr.astype(np.int32)), shape=(n, n))
+        edges = minimum_spanning_tree(small).tocoo()
         order = np.argsort(edges.data, kind="stable")
         return edges.row[order].astype(np.int64), edges.col[order].astype(np.int64)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from biconsensus._checks import check_count, check_jobs, check_seed
 from biconsensus._work import on_one_thread, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.protocols import Progress
+from biconsensus.sources._bounds import LONGEST_RUN, TimeUp, bounded
 from biconsensus.sources._checkpoint import Checkpoint
 from biconsensus.sources._workers import LostRun, run_in_processes
 
@@ -96,7 +99,9 @@ class Runs:
     Parameters
     ----------
     time_limit : float, optional
-        Seconds that one base run may take; one that takes longer is stopped, recorded and skipped.
+        Seconds that one base run may take; one that takes longer is stopped, recorded and skipped. A limit that is
+        given puts the runs into processes of their own, which can be stopped whatever they do. The default is an hour,
+        which interrupts a run in this process between two steps of Python; inf is no limit.
     checkpoint : path, optional
         Folder where finished base runs are kept, and taken from.
     progress : bool or callable, optional
@@ -129,8 +134,8 @@ def run_sources(
 ) -> list[SourceResult]:
     """Run every source once and return their results in the given order.
 
-    A run that raises, dies, takes too long or returns something that is no grouping is recorded with its error and
-    skipped; one warning names all of these.
+    A run that raises, dies, takes too long, asks for more memory than is free or returns something that is no grouping
+    is recorded with its error and skipped; one warning names all of these.
 
     Parameters
     ----------
@@ -143,7 +148,8 @@ def run_sources(
     n_jobs : int or None, default=None
         Processes, in the sense of joblib. The results are the same for any number.
     time_limit : float or None, default=None
-        Seconds that one run may take; runs are then in processes of their own, which can be stopped.
+        Seconds that one run may take; runs are then in processes of their own, which can be stopped. None is an hour
+        (`LONGEST_RUN`), in this process where one is enough; inf is no limit.
     checkpoint : path or None, default=None
         Folder for finished results; a later call on the same data takes them from there.
     progress : bool, callable or None, default=None
@@ -174,7 +180,7 @@ def run_sources(
         raise InputError(f"seeds: got {len(seeds)} for {len(sources)} sources; give one for each.")
     check_jobs(n_jobs)
     if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit: got {time_limit!r}; give seconds above 0, or None for no limit.")
+        raise InputError(f"time_limit: got {time_limit!r}; give seconds above 0, or inf for no limit.")
     store = None if checkpoint is None else Checkpoint(Path(checkpoint), data)
     keys = [(s.name, s.params, seed) for s, seed in zip(sources, seeds)]
     results: dict[int, SourceResult] = {}
@@ -205,24 +211,35 @@ def _run_all(
     tasks: list[Task], data: Any, n_jobs: int | None, time_limit: float | None
 ) -> Iterator[tuple[int, Outcome]]:
     """Yield each outcome as it is finished."""
-    if time_limit is None and (effective_n_jobs(n_jobs) == 1 or len(tasks) <= 1):
+    n_workers = min(effective_n_jobs(n_jobs), max(1, len(tasks)))
+    longest = LONGEST_RUN if time_limit is None else time_limit
+    if time_limit in (None, math.inf) and n_workers == 1:
         for i, run, seed in tasks:
-            yield i, _attempt(run, data, seed)
+            yield i, _attempt(run, data, seed, longest)
         return
-    for i, outcome in run_in_processes(_attempt, tasks, data, effective_n_jobs(n_jobs), time_limit):
+    call = partial(_attempt, share=n_workers)
+    for i, outcome in run_in_processes(call, tasks, data, n_workers, longest if math.isfinite(longest) else None):
         yield i, (None, outcome.seconds, outcome.reason, ()) if isinstance(outcome, LostRun) else outcome
 
 
-def _attempt(run: Callable[[Any, int], Any], data: Any, seed: int) -> Outcome:
-    """Run one source; an exception becomes its message."""
+def _attempt(
+    run: Callable[[Any, int], Any], data: Any, seed: int, seconds: float = math.inf, share: int = 1
+) -> Outcome:
+    """Run one source within its bounds; an exception becomes its message."""
     start = time.perf_counter()
     # One thread: sums in another order could move a point that lies on a border.
     with warnings.catch_warnings(record=True) as caught, on_one_thread():
         warnings.simplefilter("always")
+        value, error = None, None
         try:
-            value, error = run(data, seed), None
+            with bounded(seconds, share):
+                value = run(data, seed)
+        except TimeUp:
+            error = f"stopped after the time limit of {seconds:g} s; Runs(time_limit=...) sets another"
+        except MemoryError as exception:
+            error = f"MemoryError: {exception or 'it asked for more than is free'}"
         except Exception as exception:
-            value, error = None, f"{type(exception).__name__}: {exception}"
+            error = f"{type(exception).__name__}: {exception}"
     said = tuple(dict.fromkeys(str(w.message) for w in caught))
     return value, time.perf_counter() - start, error, said
 
