@@ -133,7 +133,7 @@ def test_without_answers_the_groups_are_those_of_the_consensus(consensus: bc.Con
     assert tree.sizes[-1] == 80
 
 
-def test_pieces_are_joined_whatever_the_tree_says() -> None:
+def test_groups_that_no_source_joins_are_joined_by_answers() -> None:
     # two rings that are cut into arcs: neighbours in the tree are not those of one ring
     arcs = np.repeat(np.arange(8), 10)
     rng = np.random.default_rng(0)
@@ -146,7 +146,7 @@ def test_pieces_are_joined_whatever_the_tree_says() -> None:
     assert metrics.ari(rings, c.answer(typical[0], typical[1], together=False).labels) == 1.0
 
 
-def test_one_answer_against_the_sources_is_about_its_elements_until_others_confirm_it() -> None:
+def test_one_element_told_apart_moves_alone_and_many_answers_move_groups() -> None:
     rng = np.random.default_rng(5)
     c = bc.find_consensus([np.where(rng.random(80) < 0.15, rng.permutation(HALVES), HALVES) for _ in range(12)])
     assert metrics.ari(HALVES, c.labels) == 1.0

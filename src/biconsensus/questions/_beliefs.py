@@ -6,8 +6,7 @@ from the answers.
 
 An answer about two elements is about two other rows only as far as these belong with the two: if x is with i, and y
 with j, then x and y are together exactly if i and j are. How probable that is, is what is believed of x and i, and of
-y and j, beyond chance. So an answer says much of rows that all sources put with its elements, little of others, and a
-single answer that goes against what the sources say changes little beyond its elements until others confirm it.
+y and j, beyond chance. So an answer says much of rows that all sources put with its elements, and little of others.
 
 The groups are those with the fewest pairs that are expected to be wrong, found by average linkage.
 """
