@@ -52,8 +52,8 @@ HEAD = """# Fitting of many models
 
 Nothing is set but the family and the threshold, unless
 a table says otherwise. Seconds are processor seconds of one process on a machine that others use too. The correction
-for clumps of elements, and the rule that two models whose elements one model holds are one, came after all runs but those
-of the last table.
+for clumps of elements, and the rule that two models whose elements one model holds are one, came after all runs but
+those of the last table.
 """
 Record = list[float]
 
