@@ -301,3 +301,15 @@ def test_columns_are_moved_only_where_there_are_few(monkeypatch: pytest.MonkeyPa
     assert not np.array_equal(bipartite.moved(votes, columns), columns)
     monkeypatch.setattr(bipartite, "MOVES_BUDGET", n_rows * 2 * votes.n_columns - 1)
     assert np.array_equal(bipartite.moved(votes, columns), columns)
+
+
+def test_groups_are_joined_however_small_the_weights_are() -> None:
+    labels = planted(2, 60, 6)
+    one, small = (
+        Votes.at_quorum(PreferenceMatrix.from_pool(Pool.from_labels(labels, weights=[w] * 6)), Fraction(1, 2))
+        for w in (1.0, 2.0**-20)
+    )
+    columns = np.arange(one.n_columns)
+    joined = bipartite.merged(one, columns)
+    assert np.unique(joined).size < one.n_columns
+    assert np.array_equal(bipartite.merged(small, columns), joined)
