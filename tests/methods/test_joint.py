@@ -255,6 +255,8 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
         rows, gain = votes.best_rows(columns)
         followed = votes.best_columns(rows)
         gain_between_groups = votes.gain_between_groups(columns, rows)
+        without_last = votes.gain_between_groups(columns, np.where(rows == n_groups - 1, -1, rows))
+        first = votes.first_rows(columns)
     by_group = np.stack([each[:, columns == t].sum(axis=1) for t in range(n_groups)], axis=1)
     best = np.maximum(by_group.max(axis=1), 0.0)
     scale = votes.reward[0] / problem.weights[0]  # votes are counted in whole numbers
@@ -267,3 +269,47 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
         assert at_best[:, followed == group].all(axis=1).any()
     gains = np.stack([taken[:, columns == t].sum(axis=1) for t in range(n_groups)])
     assert gain_between_groups == pytest.approx(scale * gains)
+    assert without_last == pytest.approx(scale * np.column_stack([gains[:, :-1], np.zeros(n_groups)]))
+    gained = by_group > 1e-9
+    assert np.array_equal(first, np.where(gained.any(axis=1), gained.argmax(axis=1), -1))
+
+
+@examples(10)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), missing=st.booleans())
+def test_pairs_of_many_groups_gain_what_pairs_of_few_do(seed: int, quorum: Fraction, missing: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table = planted(seed, 60, 6).astype(float)
+    table[rng.random(table.shape) < 0.3 * missing] = np.nan
+    votes = Votes.at_quorum(problem_of(table), quorum)
+    columns = bipartite.consecutive(rng.integers(0, 8, votes.n_columns))
+    rows, _ = votes.best_rows(columns)
+    both = bipartite.DensePairs(votes, columns, rows), bipartite.SparsePairs(votes, columns, rows)
+    for _ in range(2):
+        (_, dense), (partner, sparse) = (pairs.best() for pairs in both)
+        gains = np.maximum(dense, 0)
+        assert np.maximum(np.where(partner >= 0, sparse, 0), 0) == pytest.approx(gains)
+        onto = bipartite.consecutive(np.arange(dense.size) // 2)
+        for pairs in both:
+            pairs.join(onto)
+
+
+def test_columns_are_moved_only_where_there_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = Votes.at_quorum(problem_of(planted(1, 60, 6)), Fraction(1, 2))
+    columns = np.zeros(votes.n_columns, np.int64)
+    n_rows = votes.problem.shape[0]
+    monkeypatch.setattr(bipartite, "MOVES_BUDGET", n_rows * 2 * votes.n_columns)
+    assert not np.array_equal(bipartite.moved(votes, columns), columns)
+    monkeypatch.setattr(bipartite, "MOVES_BUDGET", n_rows * 2 * votes.n_columns - 1)
+    assert np.array_equal(bipartite.moved(votes, columns), columns)
+
+
+def test_groups_are_joined_however_small_the_weights_are() -> None:
+    labels = planted(2, 60, 6)
+    one, small = (
+        Votes.at_quorum(PreferenceMatrix.from_pool(Pool.from_labels(labels, weights=[w] * 6)), Fraction(1, 2))
+        for w in (1.0, 2.0**-20)
+    )
+    columns = np.arange(one.n_columns)
+    joined = bipartite.merged(one, columns)
+    assert np.unique(joined).size < one.n_columns
+    assert np.array_equal(bipartite.merged(small, columns), joined)

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import biconsensus as bc
 from biconsensus.errors import InputError
-from biconsensus.quorum._confidence import CALIBRATION, confidence, matched
+from biconsensus.quorum._confidence import CALIBRATION, Likeness, confidence, matched
 from tests.helpers.strategies import paper_consensus
 
 CERTAIN = min(1.0, sum(CALIBRATION))
@@ -77,3 +77,22 @@ def test_overlapping_groups_are_refused() -> None:
     found = paper_consensus([[0] * 8 + [1] * 8] * 4, overlap=True)
     with pytest.raises(InputError, match="overlap"):
         confidence(found)
+
+
+def test_likeness_of_a_row_and_a_group_by_definition() -> None:
+    table = np.array([[0, 0, 0, 1, 1, 1, -1], [0, 0, 1, 1, 1, 2, -1], [0, 0, 0, 0, 1, 1, -1]])
+    pool = bc.Pool.from_labels(list(table))
+    labels = np.array([0, 0, 0, 1, 1, 1, 1])
+    likeness = Likeness.of(pool, labels, 2)
+    pairs = [(i, t) for i in range(7) for t in (0, 1)]
+    expected = []
+    for i, t in pairs:
+        group = labels == t
+        jaccard = [
+            {v: ((one == v) & group).sum() / ((one == v) | group).sum() for v in set(one) - {-1}} for one in table
+        ]
+        most = sum(max(of_source.values()) for of_source in jaccard)
+        expected.append(sum(of.get(one[i], 0.0) for of, one in zip(jaccard, table)) / most)
+    rows, groups = np.array(pairs).T
+    assert likeness.share_in(pool.inverse[rows], groups) == pytest.approx(np.array(expected))
+    assert likeness.shares(pool.inverse[np.arange(7)]).toarray().ravel() == pytest.approx(np.array(expected))

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
 from biconsensus.quorum import _given_number
-from biconsensus.quorum._given_number import _moved, group_rows
+from biconsensus.quorum._given_number import _moved, _similarity, group_rows
 from biconsensus.quorum._score import PathScorer
 from tests.helpers.quorum_pools import problem_of, runs
 
@@ -76,3 +76,16 @@ def test_without_eigenvectors_the_tree_alone_decides(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(_given_number, "MAX_WALK", 1)
     truth = np.repeat([0, 1, 2], 10)
     assert adjusted_rand_score(truth, bc.find_consensus([truth] * 4 + [truth % 2], n_groups=3).labels) == 1.0
+
+
+def test_likeness_of_leaves_is_their_co_occurrence_times_a_cosine() -> None:
+    rng = np.random.default_rng(3)
+    problem = problem_of(*rng.integers(0, 4, (6, 40)))
+    leaves = np.arange(problem.shape[0]) // 2
+    found = _similarity(problem, leaves, 3)
+    size = np.bincount(leaves, problem.counts)
+    held = problem.held_by_columns(leaves, size.size) / size
+    together = held.T @ (problem.weights[:, None] * held)
+    assert np.diag(found) == pytest.approx(np.diag(together))
+    assert (found <= together + 1e-9).all()
+    assert (found >= 0).all()

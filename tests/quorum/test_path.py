@@ -15,8 +15,8 @@ import biconsensus as bc
 from biconsensus import find
 from biconsensus.errors import PoolWarning
 from biconsensus.matrix import _condensed
-from biconsensus.quorum._path import QUORUMS, QuorumPath
-from tests.helpers.quorum_pools import runs
+from biconsensus.quorum._path import QUORUMS, QuorumPath, agreement, columns_behind, rows_of_source
+from tests.helpers.quorum_pools import problem_of, runs
 from tests.helpers.strategies import paper_consensus
 
 
@@ -71,6 +71,43 @@ def test_frame_holds_every_group_with_its_lifetime(iris_path: QuorumPath) -> Non
         here, there = iris_path.points[place].blocks[int(line["group"])], iris_path.points[place + 1]
         held = [iris_path.problem.n_elements(here.rows & (there.row_labels == t)) for t in range(len(there))]
         assert int(np.argmax(held)) == line["parent"]
+    last = frame[frame["quorum"] == float(iris_path.points[-1].quorum)]
+    assert (last["parent"] == -1).all()
+
+
+def test_agreement_is_the_adjusted_rand_index_of_the_elements() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.integers(50, 200, 40)
+    one = rng.integers(-1, 3, 40)
+    other = np.where(rng.random(40) < 0.4, rng.integers(-1, 4, 40), one)
+    expected = adjusted_rand_score(np.repeat(one, counts), np.repeat(other, counts))
+    # -1 is a group too; an element is paired with itself as well, which matters little among thousands
+    assert agreement(counts, one, other) == pytest.approx(expected, abs=0.002)
+    assert agreement(counts, one, one) == pytest.approx(1.0)
+    assert agreement(counts, np.zeros(40, int), np.zeros(40, int)) == 1.0
+    assert agreement(np.full(4, 25), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_rows_of_one_source() -> None:
+    problem = problem_of([0, 0, 1, 1, -1, -1], [0, 1, 2, 2, 2, -1])
+    entries = problem.entries.toarray()
+    groups = np.full(problem.shape[1], -1)
+    mine = [j for j in range(problem.shape[1]) if problem.backers[[j]].toarray()[0, 0]]
+    groups[mine] = np.arange(len(mine))
+    rows = rows_of_source(problem, groups)
+    for i in range(problem.shape[0]):
+        held = [int(groups[j]) for j in mine if entries[i, j]]
+        assert [rows[i]] == (held or [-1])
+
+
+def test_columns_behind_groups_of_rows() -> None:
+    problem = problem_of([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, -1])
+    labels = np.full(problem.shape[0], -1)
+    labels[problem.entries.toarray()[:, 0] > 0] = 0
+    columns = columns_behind(problem, labels)
+    assert columns is not None
+    held = problem.held_by_columns(labels, 1)[:, 0]
+    assert np.array_equal(columns, np.where(held > 0, 0, -1))
 
 
 @pytest.mark.parametrize("n_groups", [2, 3, 4, 6])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, silhouette_score
 
@@ -18,6 +21,7 @@ from biconsensus.quorum._score import (
     FitMeasures,
     PathScorer,
     ScoreWeights,
+    _agreed,
     contrast,
     relation,
     score_weights,
@@ -125,3 +129,26 @@ def test_unseen_elements_are_neither_inside_nor_outside_a_group_of_nearly_all() 
     views = [np.where(np.arange(150) % 7 == k, np.nan, truth) for k in range(5)]
     found = bc.find_consensus(views, quorum="auto")
     assert adjusted_rand_score(truth, found.labels) == 1.0
+
+
+def test_what_was_not_seen_is_not_left_out() -> None:
+    # three sources leave the last two elements out; the fourth saw nothing of them, and leaves out others
+    out = [0.0] * 6 + [-1.0] * 2
+    other = [-1.0] * 2 + [0.0] * 4 + [np.nan] * 2
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels([out, out, out, other]))
+    columns = np.arange(problem.shape[1])
+    assert columns.size == 2
+    first = int(np.asarray(problem.backers.sum(axis=1)).ravel().argmax())
+    agreed = _agreed(problem, columns)
+    assert agreed[first]
+    assert not agreed[1 - first]
+
+
+def test_a_scorer_keeps_its_weights_on_a_part() -> None:
+    problem = problem_of([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2])
+    scorer = PathScorer.of(problem)
+    turned = np.arange(problem.shape[1])[::-1]
+    part = replace(problem, entries=csr_array(problem.entries[:, turned]), weights=problem.weights[turned])
+    on_part = scorer.on(part, turned)
+    assert np.array_equal(on_part.problem.weights, scorer.problem.weights[turned])
+    assert np.array_equal(on_part.plain, scorer.plain[turned])

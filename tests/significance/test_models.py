@@ -16,6 +16,8 @@ from biconsensus.models import CircleModel, LineModel, VanishingPointModel, segm
 from biconsensus.significance._models import (
     HIT_RULES,
     Background,
+    _log_hypergeometric,
+    bounding_box,
     log_binomial_tail,
     log_excess_tail,
     log_tests,
@@ -289,3 +291,15 @@ def test_random_segments_meet_a_vanishing_point_as_often_as_derived() -> None:
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     measured = chance.probability(VanishingPointModel(), points, np.full(3, 2.0))
     assert measured == pytest.approx(np.full(3, segment_hit_probability(segments, 2.0)), abs=0.02)
+
+
+def test_a_constant_column_gets_the_longest_side_around_it() -> None:
+    box = bounding_box(np.array([[0.0, 5.0, 1.0], [4.0, 5.0, 3.0]]))
+    assert np.array_equal(box, [[0.0, 3.0, 1.0], [4.0, 7.0, 3.0]])
+
+
+@pytest.mark.parametrize(("n", "k", "q", "h"), [(500, 300, 500, 290), (40, 12, 200, 30), (6, 6, 9, 1)])
+def test_hypergeometric_tail_is_the_exact_sum(n: int, k: int, q: int, h: int) -> None:
+    exact = sum(Fraction(comb(n, i) * comb(q, k + h - i), comb(n + q, k + h)) for i in range(k, min(n, k + h) + 1))
+    found = _log_hypergeometric(*(np.array([float(one)]) for one in (n, k, q, h)))
+    assert found[0] == pytest.approx(log10(exact.numerator) - log10(exact.denominator), abs=1e-8)

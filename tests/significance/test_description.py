@@ -1,0 +1,70 @@
+"""The description of a network by groups: what is counted, and what merging and staying are worth, by definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from biconsensus.significance._description import GroupLinks, Links, groups_cost, node_certainty, one_rate
+
+
+@pytest.fixture(scope="module")
+def weighted() -> tuple[Links, np.ndarray]:
+    """A network with unequal weights, one node without an edge, and four groups that are not in it."""
+    rng = np.random.default_rng(2)
+    upper = np.triu(rng.random((30, 30)) < 0.2, 1) * rng.uniform(0.5, 3.0, (30, 30))
+    upper[:, 7] = upper[7] = 0.0
+    return Links(csr_array(upper + upper.T)), np.append(np.arange(4), rng.integers(0, 4, 26))
+
+
+def test_tally_counts_nodes_degrees_and_inner_weights(weighted: tuple[Links, np.ndarray]) -> None:
+    links, labels = weighted
+    dense = links.adjacency.toarray()
+    number, degree, inner = links.tally(labels)
+    for t in range(4):
+        own = labels == t
+        assert number[t] == (dense[own].sum(axis=1) > 0).sum()
+        assert degree[t] == pytest.approx(dense[own].sum())
+        assert inner[t] == pytest.approx(dense[np.ix_(own, own)].sum() / 2)
+
+
+def test_a_merge_gains_what_the_description_of_the_merged_groups_saves(weighted: tuple[Links, np.ndarray]) -> None:
+    links, labels = weighted
+
+    def saved(groups: np.ndarray) -> float:
+        number, degree, inner = links.tally(groups)
+        expected = float(((degree / (2 * links.total)) ** 2).sum())
+        return float(one_rate(inner.sum(), expected, links.total)) - groups_cost(number)
+
+    first, second, gains = GroupLinks.of(links, labels).merge_gains(links.total)
+    assert len(gains) == 6
+    for a, b, gain in zip(first, second, gains):
+        merged = np.where(labels == b, a, labels)
+        assert gain == pytest.approx(saved(np.unique(merged, return_inverse=True)[1]) - saved(labels))
+
+
+def test_nodes_are_certain_where_groups_are_clear_and_not_where_they_are_not(
+    weighted: tuple[Links, np.ndarray],
+) -> None:
+    cliques = np.kron(np.eye(2), np.ones((12, 12))) - np.eye(24)
+    cliques[0, 12] = cliques[12, 0] = 1.0
+    clear = node_certainty(Links(csr_array(cliques)), np.repeat([0, 1], 12))
+    assert 0.99 < clear <= 1.0
+    assert node_certainty(*weighted) < 0.8
+
+
+def test_certainty_is_the_probability_of_the_likeliest_group(weighted: tuple[Links, np.ndarray]) -> None:
+    links, labels = weighted
+    dense, (inside, between) = links.adjacency.toarray(), links.rates(labels)
+    number, degree, _ = links.tally(labels)
+    likeliest = []
+    for i in np.flatnonzero(links.linked):
+        odds = []
+        for t in np.unique(np.append(labels[dense[i] > 0], labels[i])):
+            own = t == labels[i]
+            chance = (inside - between) / (2 * links.total) * links.degree[i] * (degree[t] - own * links.degree[i])
+            size = number[t] + (not own)
+            odds.append(np.log(inside / between) * dense[i, labels == t].sum() - chance + np.log(size))
+        likeliest.append(np.exp(max(odds)) / np.exp(odds).sum())
+    assert node_certainty(links, labels) == pytest.approx(np.mean(likeliest), rel=1e-6)
