@@ -22,6 +22,7 @@ import numpy as np
 from benchmarks.results import ROOT, Results, Values
 from benchmarks.scale_agreement import KINDS, agreement
 from benchmarks.scale_contenders import write_table
+from benchmarks.scale_points import KINDS as POINTS
 from benchmarks.scale_realistic import write_realistic
 from benchmarks.scale_solver import CASES, compare_dask, time_search
 from benchmarks.scale_stages import STAGES
@@ -102,8 +103,18 @@ def jobs(folder: Path) -> dict[str, Callable[[], Values]]:
         for kind, (_, number) in KINDS.items()
         for seed in range(1 if MODE == "quick" else number)
     }
+    found |= {
+        f"points {kind} {size_name(m)}": job(call, "scale_points", kind, str(m))
+        for kind in POINTS
+        for m in ([10**4] if MODE == "quick" else [10**5, 10**6])
+    }
     rows = [3_000, 10_000] if MODE == "quick" else [3_000, 10_000, 30_000, 100_000]
-    found |= {f"search {name} {n}": job(time_search, name, n) for name in CASES for n in rows}
+    many = [n for n in (5_000, 10_000, 20_000, 40_000) if n <= rows[-1]]
+    found |= {
+        f"search {name} {n}": job(time_search, name, n)
+        for name in CASES
+        for n in (many if name == "many groups" else rows)
+    }
     return found | {"dask": job(compare_dask, folder, 10**5 if MODE == "quick" else 10**6)}
 
 
@@ -124,6 +135,9 @@ def summary(values: Values) -> Values:
         found["agreement"] = round(float(np.mean(agreed)), 4)
         found["agreeing"] = sum(ari >= 0.995 for ari in agreed)
         found["agreements"] = len(agreed)
+    for key, one in values.items():
+        if key.startswith("points "):
+            found[key] = round(one["cpu"])
     return found
 
 
@@ -141,6 +155,7 @@ def page(values: Values) -> str:
         *_stages(values),
         *_agreement(values),
         *_search(values),
+        *_points(values),
     ]
     if (one := values.get("dask")) is not None:
         parts += [
@@ -204,6 +219,10 @@ def _aims(values: Values) -> list[str]:
         rows.append(("realistic, 10^8: over ten times Polars at 10^7", "at most 1.5", f"{ratio:.1f}"))
         memory = here["biconsensus"]["memory"] / 1024
         rows.append(("realistic, 10^8: memory, pages of the file included", "under 8 GB", f"{memory:.1f} GB"))
+    for kind in POINTS:
+        if (one := values.get(f"points {kind} 10^6")) is not None:
+            name = f"10^6 {kind} points of 10 features: processor time, memory"
+            rows.append((name, "60 s on two cores, 4 GB", f"{one['cpu']:.0f} s, {one['memory'] / 1024:.1f} GB"))
     if "agreement" in said:
         text = f"{said['agreeing']} of {said['agreements']}, mean {said['agreement']:.4f}"
         rows.append(("ARI of sampled and exact search at least .995", "all of 20 pools", text))
@@ -304,6 +323,28 @@ def _search(values: Values) -> list[str]:
             f"{one['groups']} |"
             for one in sorted(own, key=lambda one: one["rows"])
         ]
+    return [*lines, ""]
+
+
+def _points(values: Values) -> list[str]:
+    """Whole fits of very many points."""
+    found = {key.removeprefix("points "): one for key, one in values.items() if key.startswith("points ")}
+    if not found:
+        return []
+    lines = [
+        "## Points",
+        "",
+        "`ConsensusClustering().fit(X)` of points of ten features: 12 clear or 25 overlapping normal clusters. The "
+        "nearest landmark of each point is looked up on all cores; the rest runs on one.",
+        "",
+        "| points | seconds of processor | memory, data included | distinct rows | groups | ARI |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | {one['cpu']:.0f} | {one['memory'] / 1024:.1f} GB | {one['rows']:,} | {one['groups']} | "
+        f"{one['ari']:.3f} |"
+        for name, one in sorted(found.items())
+    ]
     return [*lines, ""]
 
 

@@ -40,6 +40,14 @@ def small_groups(rows: int, seed: int = 0) -> bc.Pool:
     return bc.Pool.from_labels(table.astype(np.int32))
 
 
+def many_groups(rows: int, seed: int = 0) -> bc.Pool:
+    """15 partitions into groups of about 40 elements each, 15% misplaced: 15,000 candidates of 40,000 elements."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, rows // 40, rows)
+    table = np.where(rng.random((rows, 15)) < 0.15, rng.choice(truth, (rows, 15)), truth[:, None])
+    return bc.Pool.from_labels(table.astype(np.int32))
+
+
 def models(rows: int, seed: int = 0) -> bc.Pool:
     """Overlapping consensus sets of 400 hypotheses about 10 structures, half of the points outliers."""
     rng = np.random.default_rng(seed)
@@ -50,7 +58,13 @@ def models(rows: int, seed: int = 0) -> bc.Pool:
     return bc.Pool.from_matrix(csr_array(inside))
 
 
-CASES = {"clusterings": clusterings, "communities": communities, "small groups": small_groups, "models": models}
+CASES = {
+    "clusterings": clusterings,
+    "communities": communities,
+    "small groups": small_groups,
+    "many groups": many_groups,
+    "models": models,
+}
 
 
 def time_search(name: str, rows: int) -> dict[str, float]:

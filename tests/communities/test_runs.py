@@ -1,15 +1,18 @@
-"""The second round, on edges weighed by the pool."""
+"""The number of runs, and the second round, on edges weighed by the pool."""
 
 from __future__ import annotations
 
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
-from biconsensus.communities._runs import weighed_by_pool
+from biconsensus.communities import _estimator
+from biconsensus.communities._runs import contracted, usual_runs, weighed_by_pool
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
+from biconsensus.sources.networks import get_algorithm
 
 
 def test_edges_weighed_by_the_pool_against_the_definition():
@@ -31,3 +34,50 @@ def test_second_round_joins_the_pool_where_the_network_decides():
     auto = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
     assert len(given.results_) == 10
     assert [r.name for r in auto.results_].count("block_model, second round") == 3
+
+
+def test_groups_of_contracted_nodes_have_the_modularity_of_their_nodes():
+    graph, truth = lfr_network(300, 0.2, 10, random_state=1)
+    halves = np.where(np.arange(300) % 2, truth, truth + 100)
+    small, place = contracted(graph, bc.Pool.from_labels([halves, truth]), least=0)
+    assert small.n_nodes == np.unique(halves).size
+    assert small.degrees == pytest.approx(np.bincount(place, graph.degrees))
+    # links inside a set are on the diagonal, so that Louvain and the block model see the same network
+    for name in ("louvain", "block_model"):
+        found = get_algorithm(name)(small, 0)[place]
+        wanted = get_algorithm(name)(graph, 0)
+        apart = abs(bc.metrics.modularity(graph.adjacency, found) - bc.metrics.modularity(graph.adjacency, wanted))
+        assert apart < 0.02
+    assert contracted(graph, bc.Pool.from_labels([halves, truth]))[0] is graph, "small networks stay as they are"
+
+
+def test_large_networks_have_fewer_runs_and_a_second_round_on_what_all_runs_keep_together(monkeypatch):
+    graph, truth = lfr_network(600, 0.2, 12, random_state=1)
+    monkeypatch.setattr(_estimator, "usual_runs", lambda n_edges: 2)
+    seen = []
+
+    def small(weighed, pool):
+        seen.append(contracted(weighed, pool, least=0))
+        return seen[-1]
+
+    monkeypatch.setattr(_estimator, "contracted", small)
+    model = bc.ConsensusCommunities(random_state=0).fit(graph)
+    names = [result.name for result in model.results_]
+    assert names.count("louvain") == names.count("block_model, second round") == 2
+    assert seen[0][0].n_nodes < 200
+    assert all(result.labels.shape == (600,) for result in model.results_)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+
+
+def test_number_of_runs_falls_with_the_edges_unless_it_is_given():
+    assert [usual_runs(n) for n in (0, 200_000, 1_000_000, 10**9)] == [10, 10, 2, 2]
+    graph = read_graph(nx.complete_graph(6))
+    assert len(bc.ConsensusCommunities("louvain", 3, random_state=0, quorum=0.5).fit(graph).results_) == 3
+
+
+def test_long_work_says_how_far_it_is():
+    steps = set()
+    graph, _ = lfr_network(200, 0.2, 8, random_state=1)
+    runs = bc.Runs(progress=lambda done, total, step: steps.add(step))
+    bc.ConsensusCommunities("louvain", 3, random_state=0, runs=runs).fit(graph)
+    assert {"base results", "refinement on the network", "quorum path"} <= steps

@@ -12,7 +12,9 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
+from biconsensus import find
 from biconsensus.errors import PoolWarning
+from biconsensus.matrix import _condensed
 from biconsensus.quorum._path import QUORUMS, QuorumPath, agreement, columns_behind, rows_of_source
 from tests.helpers.quorum_pools import problem_of, runs
 from tests.helpers.strategies import paper_consensus
@@ -161,3 +163,27 @@ def test_unseen_elements_are_stitched() -> None:
         point = path.best
     assert adjusted_rand_score(truth, path.labels(point)[bc.Pool.from_labels(table).inverse]) > 0.95
     assert len(point) == 4
+
+
+def test_no_majority_is_searched_for_where_a_sample_is_clearly_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six groups that every source cuts elsewhere: the path knows that nothing as fine as a majority can win."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 6, 2000)
+    table = [truth * 8 + rng.permutation(8)[rng.integers(0, 8, 2000)] for _ in range(10)]
+    asked: list[bool] = []
+    own = find._blocks_at
+
+    def blocks_at(*given: object) -> object:
+        asked.append(True)
+        return own(*given)
+
+    monkeypatch.setattr(find, "_blocks_at", blocks_at)
+    all_rows = bc.find_consensus(table)
+    assert asked
+    asked.clear()
+    monkeypatch.setattr(_condensed, "SAMPLE_ROWS", 150)
+    monkeypatch.setattr(_condensed, "ROWS_OF_A_CANDIDATE", 4)
+    found = bc.find_consensus(table)
+    assert found.extraction["rows_searched"] < 1000
+    assert not asked
+    assert adjusted_rand_score(found.labels, all_rows.labels) == 1.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from biconsensus.significance._description import Links, groups_cost, merge_gains, node_certainty, one_rate
+from biconsensus.significance._description import GroupLinks, Links, groups_cost, node_certainty, one_rate
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def test_a_merge_gains_what_the_description_of_the_merged_groups_saves(weighted:
         expected = float(((degree / (2 * links.total)) ** 2).sum())
         return float(one_rate(inner.sum(), expected, links.total)) - groups_cost(number)
 
-    first, second, gains = merge_gains(links, labels)
+    first, second, gains = GroupLinks.of(links, labels).merge_gains(links.total)
     assert len(gains) == 6
     for a, b, gain in zip(first, second, gains):
         merged = np.where(labels == b, a, labels)

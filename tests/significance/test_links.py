@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.graphs import lfr_network, read_graph
 from biconsensus.significance import _propagation
-from biconsensus.significance._description import Links, description_gain, refine
+from biconsensus.significance._description import GroupLinks, Links, compact, description_gain, refine
 from biconsensus.significance._links import LinkEvidence, place_with_neighbours
 
 
@@ -72,6 +72,25 @@ def test_each_group_has_a_p_value_of_at_most_one() -> None:
     found = evidence.of_groups(split)
     assert found[[0, 3]].tolist() == [0, 0]
     assert (found[[1, 2]] < -2).all()
+
+
+def test_what_a_merge_loses_is_the_difference_of_two_groupings() -> None:
+    graph, truth = lfr_network(300, 0.3, 8, random_state=2)
+    links = Links(graph.adjacency)
+    network = GroupLinks.of(links, truth)
+    partner = np.roll(np.arange(truth.max() + 1), 1)
+    whole = description_gain(links, truth)
+    wanted = [whole - description_gain(links, compact(np.where(truth == g, partner[g], truth))) for g in partner]
+    assert network.lost_by_merging(partner, links.total)[partner] == pytest.approx(wanted)
+
+
+def test_a_network_of_groups_stays_that_of_its_nodes_when_groups_merge() -> None:
+    graph, truth = lfr_network(300, 0.3, 8, random_state=2)
+    links, to = Links(graph.adjacency), np.arange(truth.max() + 1) // 2
+    merged, wanted = GroupLinks.of(links, truth).merged(to), GroupLinks.of(links, to[truth])
+    for name in ("number", "degree", "inner"):
+        assert getattr(merged, name) == pytest.approx(getattr(wanted, name))
+    assert abs(merged.between - wanted.between).max() < 1e-9
 
 
 def test_a_group_without_links_to_others_has_its_number_too() -> None:

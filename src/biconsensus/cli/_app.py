@@ -170,7 +170,7 @@ def communities(
         typer.Argument(metavar="FILE", help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list."),
     ],
     algorithm: opt.Algorithm = None,
-    runs: opt.Runs = 10,
+    runs: opt.Runs = None,
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,

@@ -63,7 +63,7 @@ def run_communities(
     output: Output,
     path: Path,
     algorithms: list[str] | None,
-    runs: int,
+    runs: int | None,
     truth: str | None,
     resume: Path | None,
     settings: dict[str, Any],

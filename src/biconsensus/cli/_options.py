@@ -192,9 +192,9 @@ Algorithm = Annotated[
     ),
 ]
 Runs = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--runs", metavar="N", min=1, help="Runs of each algorithm, with different seeds.", rich_help_panel=SEARCHES
+        "--runs", metavar="N", min=1, help="Runs of each algorithm; 10, fewer if very large.", rich_help_panel=SEARCHES
     ),
 ]
 Models = Annotated[

@@ -12,10 +12,20 @@ from sklearn.base import BaseEstimator
 
 from biconsensus import metrics
 from biconsensus._checks import KnownNames
+from biconsensus._work import shown
 from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
 from biconsensus.communities._network import CommunityOutput, conductances, sets_of_names
-from biconsensus.communities._runs import View, pool_of, second_round, settings_of, weighed_by_pool
+from biconsensus.communities._runs import (
+    View,
+    contracted,
+    pool_of,
+    second_round,
+    settings_of,
+    spread,
+    usual_runs,
+    weighed_by_pool,
+)
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
@@ -27,8 +37,6 @@ from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_
 
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
-DEFAULT_RUNS = 10
-"""Runs of each setting, in the default pool of each algorithm; as many as the command line has by default."""
 SMALLEST = 3
 """Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
 AUTO_RUNS = (5, 10, 20, 40)
@@ -47,9 +55,10 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         or (m, g) memberships.
         "default" is a pool of Louvain, Leiden, block-model and label-propagation runs over several resolutions, for
         which the extra ``graph`` is enough.
-    n_runs : int or "auto"
-        Runs of each setting (in the default pool: of each algorithm), each with its own seed. "auto" doubles them from
-        5 to at most 40, until more would not change the answer (`Consensus.converged`).
+    n_runs : int, "auto" or None
+        Runs of each setting (in the default pool: of each algorithm), each with its own seed. None: ten, fewer on
+        networks of more than 200,000 edges, down to two, so that the time grows no faster than the network. "auto"
+        doubles them from 5 to at most 40, until more would not change the answer (`Consensus.converged`).
     quorum : float in (0, 1), or "auto"
         Share of agreement that a community needs. "auto" lets the network decide how fine the communities are: it
         takes the grouping with the most evidence in the links, and one community where no grouping has any. Further
@@ -125,7 +134,7 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
     def __init__(
         self,
         algorithms: Any = "default",
-        n_runs: int | str = DEFAULT_RUNS,
+        n_runs: int | str | None = None,
         *,
         quorum: float | str = "auto",
         n_groups: int | None = None,
@@ -233,7 +242,8 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool = False
     ) -> ConsensusCommunities:
         """Run, pool, solve, as often as it takes; the same for one network, several, and chunks."""
-        rounds = rounds_of(self.n_runs, AUTO_RUNS)
+        n_edges = max(view.graph.n_edges for view in views)
+        rounds = rounds_of(usual_runs(n_edges) if self.n_runs is None else self.n_runs, AUTO_RUNS)
         for number in rounds:
             self._fit_once(views, graph, call, named, chunks, number)
             if number < rounds[-1] and self.consensus_.converged:
@@ -256,8 +266,8 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         self.results_ = self._run(sources, [view.graph for view in views], seeds[: len(sources)], "first")
         pool = pool_of(self.results_, seen, graph.names, rule)
         if search.quorum == "auto" and not search.overlap and not chunks:
-            weighed = weighed_by_pool(graph, without_trivial(pool))
-            self.results_ += self._run(again, [weighed], seeds[len(sources) : -1], "second")
+            weighed, place = contracted(weighed_by_pool(graph, without_trivial(pool)), pool)
+            self.results_ += spread(self._run(again, [weighed], seeds[len(sources) : -1], "second"), place)
             whole = View(graph, np.arange(graph.n_nodes))
             seen += [whole] * len(again)
             refined = self._refined(evidence, seen, seeds[-1], search)
@@ -275,9 +285,10 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
         clean = without_trivial(pool)
         self.pool_ = clean if clean.rows.nnz else pool
         searched = search if _rule_of_runs(search) is None else replace(search, weights=None)
-        usual = self.algorithms == "default" and self.n_runs == DEFAULT_RUNS and call == "fit(graph)"
+        usual = self.algorithms == "default" and self.n_runs is None and call == "fit(graph)"
         command = "communities" if usual else None
-        self.consensus_ = made_by(solve(self.pool_, searched, evidence), self, call, command)
+        with shown((self.runs or Runs()).progress) as tell:
+            self.consensus_ = made_by(solve(self.pool_, searched, evidence, progress=tell), self, call, command)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.evidence_ = evidence.of_grouping(self.labels_)
@@ -304,7 +315,9 @@ class ConsensusCommunities(CommunityOutput, KnownNames, BaseEstimator):  # type:
                 labels[view.places] = result.labels
                 whole.append(labels)
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
-        return [SourceResult(name, {}, seed, labels) for name, labels in evidence.propose(whole, seed, tied)]
+        with shown((self.runs or Runs()).progress) as tell:
+            proposed = evidence.propose(whole, seed, tied, progress=tell)
+        return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:
         """Base runs of one round."""

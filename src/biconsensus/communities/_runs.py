@@ -16,6 +16,7 @@ from biconsensus import metrics
 from biconsensus._checks import check_count
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs._graph import Graph
+from biconsensus.matrix._coverage import in_groups
 from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
@@ -29,6 +30,11 @@ DEFAULT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("label_propagation", {}),
 )
 """Only permissively licensed packages. Values in a tuple take turns over the runs."""
+MOST_RUNS, FEWEST_RUNS = 10, 2
+"""Runs of each setting on small networks and on very large ones; two that agree are a consensus."""
+EDGES_IN_ALL = 2_000_000
+"""Edges that the runs of one setting look at together, as long as there are more than the fewest: it bounds the time.
+On LFR networks of seed 1 with 10,000 and 30,000 nodes two runs gave the communities of ten."""
 SECOND_SHARE = 4
 """Runs of the first round for each of the second: enough to be heard, too few to outvote the first."""
 
@@ -75,6 +81,17 @@ def settings_of(algorithms: Any, n_runs: int) -> list[Setting]:
             "a pair (name, parameters), or a list of these"
         )
     return [setting for entry in algorithms for setting in _grid(entry, n_runs)]
+
+
+def usual_runs(n_edges: int) -> int:
+    """Runs of each setting where none were asked for.
+
+    Examples
+    --------
+    >>> usual_runs(78), usual_runs(400_000), usual_runs(7_000_000)
+    (10, 5, 2)
+    """
+    return max(FEWEST_RUNS, min(MOST_RUNS, EDGES_IN_ALL // max(n_edges, 1)))
 
 
 def second_round(n_first: int) -> Setting:
@@ -168,6 +185,54 @@ def weighed_by_pool(graph: Graph, pool: Pool) -> Graph:
     adjacency = csr_array(half + half.T)
     adjacency.sort_indices()
     return Graph(adjacency, graph.names)
+
+
+def contracted(graph: Graph, pool: Pool, least: int = EDGES_IN_ALL // MOST_RUNS) -> tuple[Graph, IntArray]:
+    """The network of the sets of nodes that all runs of a pool keep together, and the set of each node.
+
+    Parameters
+    ----------
+    graph : Graph
+        Network of m nodes.
+    pool : Pool
+        Communities of its nodes; where a run did not see all of them, nothing is contracted.
+    least : int
+        Edges up to which nothing is contracted: there it saves little time, and what all runs have wrong stays wrong
+        (LFR networks of seeds 5 to 8 at nominal mixing 0.59 lost .005 by it).
+
+    Returns
+    -------
+    Graph
+        Links add up; those inside a set are on the diagonal, in both directions, so that the modularity of groups of
+        sets is that of their nodes.
+    (m,) int array
+        The set of each node.
+
+    Notes
+    -----
+    What all runs agree on is settled (the core groups of Ovelgoenne and Geyer-Schulz 2013), and a large network with
+    clear communities is a small one then.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> from biconsensus.graphs import read_graph
+    >>> pool = bc.Pool.from_labels([[0, 0, 1], [0, 0, 0]])
+    >>> small, place = contracted(read_graph([(0, 1), (1, 2)]), pool, least=0)
+    >>> small.adjacency.toarray().tolist(), place.tolist()
+    ([[2.0, 1.0], [1.0, 0.0]], [0, 0, 1])
+    """
+    if pool.unseen is not None or graph.n_edges <= least:
+        return graph, np.arange(graph.n_nodes)
+    member = in_groups(pool.inverse, np.ones(graph.n_nodes))
+    adjacency = csr_array(csr_array(member.T) @ (graph.adjacency @ member))
+    adjacency.sort_indices()
+    return Graph(adjacency, list(range(adjacency.shape[0]))), pool.inverse
+
+
+def spread(results: Sequence[SourceResult], place: IntArray) -> list[SourceResult]:
+    """Results on sets of nodes as results on the nodes, from the set (m,) of each node."""
+    return [replace(r, labels=None if r.labels is None else r.labels[place]) for r in results]
 
 
 def share_together(pool: Pool, left: IntArray, right: IntArray) -> FloatArray:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
+from biconsensus.matrix._blocks import Blocks
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray
@@ -127,6 +128,9 @@ class Colours:
         with np.errstate(over="ignore"):
             self.columns = mix(self._own_columns + mix(relative(self._problem.sizes).view(np.uint64), salt=12), salt=3)
             self._sources = _added_up(self._backers, self.columns) + self._own_sources
+            if not self._distinct_columns():
+                # two of many columns often have the same size; the other columns of their sources differ
+                self.columns = mix(self.columns + row_hashes(self._backers, mix(self._sources, salt=6)), salt=7)
             self.rows = mix(self._own_rows + self._met_by_rows(), salt=8)
         return self._distinct_columns()
 
@@ -437,8 +441,15 @@ class Condensed:
         found[self.columns] = values
         return found
 
-    def given_blocks(self, blocks: Sequence[Block]) -> list[Block]:
+    def given_blocks(self, blocks: Sequence[Block]) -> Sequence[Block]:
         """Blocks of `whole` as blocks of the given matrix."""
+        if isinstance(blocks, Blocks):
+            gains = blocks.gains * self.units[0] * self.units[1]
+            if self.sampled:
+                return replace(blocks, gains=gains)
+            rows = np.full(self.given.shape[0], -1)
+            rows[self.rows] = blocks.rows
+            return Blocks(rows, self.in_given(blocks.columns), gains)
         return [self._given_block(replace(block, gain=block.gain * self.units[0] * self.units[1])) for block in blocks]
 
     def _given_block(self, block: Block) -> Block:

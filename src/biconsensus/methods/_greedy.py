@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from biconsensus.protocols import Block, FloatArray, Progress, Solver, silent
 class Extraction:
     """The bi-clusters of a preference matrix, and the block that ended the search."""
 
-    blocks: list[Block]
+    blocks: Sequence[Block]
     discarded: Block | None = None
     """First block that was found too small (`stop="first_small"`)."""
     path: FloatArray | None = None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.matrix._blocks import Blocks
 from biconsensus.matrix._coverage import in_groups, stored_rows, summed, sums_by, top_in_rows, values_at
 from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
 from biconsensus.pool._rows import CACHED
@@ -271,12 +272,12 @@ PAIR_COST = 60
 PRODUCT_COST = 15_000
 """Steps of a dense product in the time that starting one takes; estimated, for speed."""
 N_PEAKS = 1000
-"""Most frequent rows that make a start of their own."""
+"""Most frequent rows that make a start of their own, where sources have no more groups than half of that."""
 MOVES_BUDGET = 100_000_000
 """Rows x groups x columns up to which single columns are moved with their rows following."""
 
 
-def optimise(problem: PreferenceMatrix, quorum: Fraction, start: list[Block] | None = None) -> list[Block]:
+def optimise(problem: PreferenceMatrix, quorum: Fraction, start: Sequence[Block] | None = None) -> list[Block]:
     """Disjoint blocks of the largest total gain that the search finds, their number free.
 
     Parameters
@@ -285,7 +286,7 @@ def optimise(problem: PreferenceMatrix, quorum: Fraction, start: list[Block] | N
         Distinct rows (r,) and columns (q,) with multiplicities, weights and what was seen.
     quorum : Fraction
         Share of support theta in (0, 1) that a member needs.
-    start : list of Block, optional
+    start : sequence of Block, optional
         An answer to start from as well; the result never gains less.
 
     Returns
@@ -384,9 +385,10 @@ def _covered(votes: Votes, order: IntArray) -> IntArray:
 
 
 def peaks(votes: Votes) -> IntArray:
-    """(r,) the most frequent rows, each a group of its own."""
+    """(r,) the most frequent rows, each a group of its own; more of them where sources have very many groups."""
     rows = np.full(votes.entries.shape[0], -1)
-    top = np.argsort(-votes.problem.counts, kind="stable")[:N_PEAKS]
+    usual = int(np.median(np.bincount(votes.problem.backers.indices, minlength=votes.problem.backers.shape[1])))
+    top = np.argsort(-votes.problem.counts, kind="stable")[: max(N_PEAKS, 2 * usual)]
     rows[np.sort(top)] = np.arange(top.size)
     return rows
 
@@ -621,8 +623,10 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
     return consecutive(columns)
 
 
-def columns_of(blocks: list[Block], n_columns: int) -> IntArray:
+def columns_of(blocks: Sequence[Block], n_columns: int) -> IntArray:
     """(q,) number of the block that holds each column, -1 for none."""
+    if isinstance(blocks, Blocks):
+        return blocks.columns.copy()
     columns = np.full(n_columns, -1)
     for t, block in enumerate(blocks):
         columns[block.columns] = t

@@ -79,16 +79,16 @@ def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) ->
 
 def _one_slot_each(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, Numbers] | None:
     """As `group_columns`, without hashes: a slot for every combination of values; None where these are too many."""
-    n_rows, size = columns[0].size, 1
+    n_rows = columns[0].size
     if n_rows == 0:
         return None
-    steps: list[tuple[int, int]] = []
-    for column in columns:
-        low, high = int(column.min()), int(column.max())
-        steps.append((low, high - low + 1))
-        size *= high - low + 1
-        if size > DIRECT * n_rows or max(-low, high) >= 2**62:
-            return None
+    # a look at all of a large table takes long, and its first rows mostly tell that there are too many
+    if n_rows > SEGMENT and _ranges([column[:SEGMENT] for column in columns], DIRECT * n_rows) is None:
+        return None
+    ranges = _ranges(columns, DIRECT * n_rows)
+    if ranges is None:
+        return None
+    steps, size = ranges
 
     def slots(rows: slice) -> IntArray:
         """Slot of each of some rows."""
@@ -108,6 +108,19 @@ def _one_slot_each(columns: Sequence[NDArray[Any]]) -> tuple[IntArray, Numbers] 
     for rows in parts:
         groups[rows] = np.take(first_at, slots(rows))
     return _in_order(groups)
+
+
+def _ranges(columns: Sequence[NDArray[Any]], most: int) -> tuple[list[tuple[int, int]], int] | None:
+    """Smallest value and number of values of each column, and of their combinations; None where these are too many."""
+    found: list[tuple[int, int]] = []
+    size = 1
+    for column in columns:
+        low, high = int(column.min()), int(column.max())
+        found.append((low, high - low + 1))
+        size *= high - low + 1
+        if size > most or max(-low, high) >= 2**62:
+            return None
+    return found, size
 
 
 def refine_groups(groups: NDArray[Any], finer: NDArray[Any]) -> tuple[IntArray, Numbers]:
@@ -617,6 +630,8 @@ def count_numbers(numbers: NDArray[Any], size: int) -> IntArray:
 def gather(values: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
     """(m,) the value of each number, some at a time: NumPy takes a copy of the numbers in 64 bits."""
     taken = np.empty(numbers.size, values.dtype)
+    if values.dtype.kind == "i" and values.size:  # small numbers stay in the cache
+        values = values.astype(np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(-values.max() - 1)))
     for start in range(0, numbers.size, MANY):
         taken[start : start + MANY] = np.take(values, numbers[start : start + MANY])
     return taken

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from biconsensus.matrix._blocks import Blocks
 from biconsensus.methods._joint import Votes
-from biconsensus.protocols import Block, Evidence, FloatArray, IntArray
-from biconsensus.quorum._path import PathPoint, QuorumPath, make_point
+from biconsensus.protocols import Evidence, FloatArray, IntArray
+from biconsensus.quorum._path import PathPoint, QuorumPath, make_point, rows_of_source
 
 HALF = Fraction(1, 2)
 N_ALTERNATIVES = 3
@@ -61,28 +63,23 @@ def base_results(path: QuorumPath) -> list[Option]:
     by_column = problem.by_column
     by_source = problem.backers.T.tocsr()
     for source, name in enumerate(path.source_names):
-        columns = by_source.indices[by_source.indptr[source] : by_source.indptr[source + 1]]
-        rows, base, n_groups = np.full(problem.shape[0], -1), np.full(problem.shape[1], -1), 0
-        for column in np.sort(columns[problem.weights[columns] > 0]):
-            held = by_column.indices[by_column.indptr[column] : by_column.indptr[column + 1]]
-            if (rows[held] >= 0).any():
-                n_groups = 0
-                break
-            if problem.counts[held].sum() >= path.sizes[0]:
-                rows[held] = base[column] = n_groups
-                n_groups += 1
-        if n_groups >= 2:
-            backing = votes.group_of_columns(rows)
-            blocks = [_block(path, rows, backing, t) for t in range(n_groups)]
-            point = make_point(path.scorer, HALF, blocks, backing, base=base)
-            found.append(Option(point, f"base result {name!r}"))
+        columns = np.sort(by_source.indices[by_source.indptr[source] : by_source.indptr[source + 1]])
+        columns = columns[problem.weights[columns] > 0]
+        own = csr_array(by_column[columns])
+        shared = np.bincount(own.indices, minlength=problem.shape[0]).max(initial=0) > 1
+        large = columns[problem.sizes[columns] >= path.sizes[0]]
+        if shared or large.size < 2:
+            continue
+        base = np.full(problem.shape[1], -1)
+        base[large] = np.arange(large.size)
+        rows = rows_of_source(problem, base)
+        backing = votes.group_of_columns(rows)
+        gains = np.zeros(large.size)
+        some = problem.group_gains(rows, backing, HALF)
+        gains[: some.size] = some
+        point = make_point(path.scorer, HALF, Blocks(rows, backing, gains), backing, base=base)
+        found.append(Option(point, f"base result {name!r}"))
     return found
-
-
-def _block(path: QuorumPath, rows: IntArray, columns: IntArray, group: int) -> Block:
-    """One group of a grouping of rows and columns."""
-    of_rows, of_columns = rows == group, columns == group
-    return Block(of_rows, of_columns, path.problem.gain(of_rows, of_columns, HALF))
 
 
 def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, row_of: IntArray) -> list[Scored]:
@@ -154,16 +151,16 @@ def agreement_with(path: QuorumPath, labels: IntArray) -> FloatArray:
     inside = labels >= 0
     if n_groups == 0 or not inside.any():
         return found
-    members = np.zeros((labels.size, n_groups))
+    held = problem.shared_with_groups(labels, n_groups)
     # pairs are counted among elements, of which a row of a condensed pool may stand for several
-    members[inside, labels[inside]] = problem.counts[inside] * path.condensed.units[0]
-    held = problem.entries.T.astype(np.float64) @ members
-    pairs = held * (held - 1.0) / 2.0
-    sizes = held.sum(axis=1)
+    held.data = held.data * path.condensed.units[0]
+    sizes = np.asarray(held.sum(axis=1)).ravel()
+    pairs = held.copy()
+    pairs.data = pairs.data * (pairs.data - 1.0) / 2.0
     by_source = problem.backers.T.astype(np.float64).tocsr()
-    both = by_source @ pairs.sum(axis=1)
+    both = by_source @ np.asarray(pairs.sum(axis=1)).ravel()
     own = by_source @ (sizes * (sizes - 1.0) / 2.0)
-    theirs_sizes = by_source @ held
+    theirs_sizes = (by_source @ held).toarray()
     theirs = (theirs_sizes * (theirs_sizes - 1.0) / 2.0).sum(axis=1)
     total = theirs_sizes.sum(axis=1)
     chance = own * theirs / np.maximum(total * (total - 1.0) / 2.0, 1.0)

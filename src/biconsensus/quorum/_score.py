@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
+from biconsensus.matrix._blocks import Blocks
 from biconsensus.matrix._coverage import (
     held_weight,
     in_groups,
@@ -125,12 +126,19 @@ def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_gro
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
-    labels = np.full(problem.shape[0], -1)
-    for t, block in enumerate(blocks):
-        labels[block.rows] = t
+    if isinstance(blocks, Blocks):
+        labels, columns = blocks.rows.copy(), blocks.columns
+    else:
+        labels = np.full(problem.shape[0], -1)
+        for t, block in enumerate(blocks):
+            labels[block.rows] = t
+        columns = None
     left = np.flatnonzero(labels < 0)
-    if left.size and blocks:
-        behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+    if left.size and len(blocks):
+        if columns is None:
+            behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        else:
+            behind = in_groups(columns, problem.weights, len(blocks))
         labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
     return labels
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -10,11 +11,13 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.errors import InputError
+from biconsensus.matrix._blocks import Blocks
+from biconsensus.matrix._coverage import in_groups
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import Block, Evidence, FloatArray, IntArray, comparable
-from biconsensus.quorum._path import QuorumPath
+from biconsensus.protocols import Block, Evidence, FloatArray, IntArray
+from biconsensus.quorum._path import QuorumPath, in_order
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import PathTrace
 
@@ -80,8 +83,8 @@ def assemble(
     Consensus
     """
     problem, found = answer.problem, answer.found
-    blocks = sorted(found.blocks, key=lambda block: (-comparable(block.gain), int(block.rows.argmax())))
-    gains = np.array([block.gain for block in blocks], dtype=np.float64)
+    blocks = in_order(found.blocks)
+    gains = blocks.gains if isinstance(blocks, Blocks) else np.array([block.gain for block in blocks], np.float64)
     loss = 2 * (1 - float(answer.quorum)) * problem.norm - 2 * float(gains.sum())
     with np.errstate(over="ignore"):
         gains, loss = np.ldexp(gains, power), float(np.ldexp(loss, power))
@@ -91,7 +94,7 @@ def assemble(
         pool=given,
         row_of=joined.inverse,
         members=_members(blocks, problem.shape[0]),
-        candidates=tuple(np.flatnonzero(block.columns[problem.members]) for block in blocks),
+        candidates=_candidates(blocks, problem),
         gains=gains,
         objective=loss,
         settings={**settings, "chosen_by": answer.chosen_by},
@@ -182,8 +185,19 @@ def unit_power(weights: FloatArray, keep_smallest: bool = True) -> int:
     return min(int(np.frexp(top)[1]), most)
 
 
-def _members(blocks: list[Block], n_rows: int) -> csr_array:
+def _candidates(blocks: Sequence[Block], problem: PreferenceMatrix) -> tuple[IntArray, ...]:
+    """Candidates behind each group, in their order."""
+    if not isinstance(blocks, Blocks):
+        return tuple(np.flatnonzero(block.columns[problem.members]) for block in blocks)
+    group = blocks.columns[problem.members]
+    order = np.argsort(group, kind="stable")
+    return tuple(np.split(order, np.searchsorted(group[order], np.arange(len(blocks) + 1)))[1:-1])
+
+
+def _members(blocks: Sequence[Block], n_rows: int) -> csr_array:
     """(r, T) bool: the groups of each row; never dense, because there may be very many of both."""
+    if isinstance(blocks, Blocks):
+        return in_groups(blocks.rows, np.ones(n_rows, bool), len(blocks))
     rows = [np.flatnonzero(block.rows) for block in blocks]
     groups = np.repeat(np.arange(len(blocks)), [own.size for own in rows])
     inside = np.concatenate([np.zeros(0, np.int64), *rows])

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError
+from biconsensus.matrix._blocks import Blocks
+from biconsensus.methods._joint import columns_of
 from biconsensus.protocols import Block, Evidence, FloatArray
 from biconsensus.quorum._path import PathPoint, QuorumPath
 from biconsensus.quorum._score import nearest
@@ -117,7 +119,7 @@ class PathTrace:
         """One point on all rows of the pool."""
         point = self.path.points[k]
         blocks, problem = self.path.finish(point), self.path.weighted(point)
-        gains = np.array([block.gain for block in blocks], np.float64)
+        gains = blocks.gains if isinstance(blocks, Blocks) else np.array([block.gain for block in blocks], np.float64)
         loss = 2 * (1 - float(point.quorum)) * problem.norm - 2 * float(gains.sum())
         significance, placed = self._by_data(point, blocks)
         return PathGroups(
@@ -125,8 +127,8 @@ class PathTrace:
             score=self.path.score(point),
             evidence=self.of_grouping[k] if self.of_grouping else np.nan,
             objective=float(np.ldexp(loss, self.power)),
-            rows=_numbered([block.rows for block in blocks], problem.shape[0]),
-            columns=_numbered([block.columns for block in blocks], problem.shape[1])[problem.members],
+            rows=_groups_of_rows(blocks, problem.shape[0]),
+            columns=columns_of(blocks, problem.shape[1]).astype(np.int32)[problem.members],
             gains=np.ldexp(gains, self.power),
             significance=significance,
             placed=placed,
@@ -138,10 +140,7 @@ class PathTrace:
             return None, None
         if not blocks:
             return np.zeros(0), None
-        labels, placed = (
-            _numbered([block.rows for block in blocks], self.path.condensed.given.shape[0])[self.row_of],
-            None,
-        )
+        labels, placed = _groups_of_rows(blocks, self.path.condensed.given.shape[0])[self.row_of], None
         if self.unassigned == "nearest":
             labels = nearest(self.path.weighted(point), blocks)[self.row_of]
             if (labels < 0).any():
@@ -161,9 +160,11 @@ def _kept(path: ConsensusPath) -> ConsensusPath:
     return path
 
 
-def _numbered(masks: Sequence[NDArray[np.bool_]], size: int) -> SmallIntArray:
-    """(size,) the number of the mask that holds each place, -1 for none."""
-    found = np.full(size, -1, np.int32)
-    for number, mask in enumerate(masks):
-        found[mask] = number
+def _groups_of_rows(blocks: Sequence[Block], n_rows: int) -> SmallIntArray:
+    """(r,) the number of the block that holds each row, -1 for none."""
+    if isinstance(blocks, Blocks):
+        return blocks.rows.astype(np.int32)
+    found = np.full(n_rows, -1, np.int32)
+    for number, block in enumerate(blocks):
+        found[block.rows] = number
     return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array, eye_array
 from scipy.special import gammaln, xlogy
 
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by, values_at
+from biconsensus.protocols import BoolArray, FloatArray, IntArray, Progress, silent
 
 TINY = 1e-300
 """Keeps the logarithm of an empty share finite; it is multiplied by that share."""
@@ -49,11 +51,19 @@ class Links:
         """(2e,) position of the same edge in the other direction."""
         return np.lexsort((self.source, self.target))
 
+    @cached_property
+    def with_self(self) -> csr_array:
+        """(m, m) the adjacency with a weight of one from every node to itself."""
+        looped = csr_array(self.adjacency + eye_array(self.n_nodes, format="csr"))
+        looped.sort_indices()
+        return looped
+
     def tally(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(B,) linked nodes, degree sum and inner edges of each group; labels from 0, none missing."""
         n_groups = int(labels.max(initial=-1)) + 1
-        same = labels[self.source] == labels[self.target]
-        inner = np.bincount(labels[self.source[same]], self.weight[same], minlength=n_groups) / 2.0
+        of_source = np.repeat(labels, np.diff(self.adjacency.indptr))
+        same = np.flatnonzero(of_source == labels[self.target])
+        inner = np.bincount(of_source[same], self.weight[same], minlength=n_groups) / 2.0
         number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
         degree = np.bincount(labels, self.degree, minlength=n_groups).astype(np.float64)
         return number, degree, inner
@@ -88,23 +98,81 @@ def gain_of_tally(number: FloatArray, degree: FloatArray, inner: FloatArray, tot
     return max(one, own) - float(np.log(total + 1)) - float(np.log(2.0)) - groups_cost(number)
 
 
-def merge_gains(links: Links, labels: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Pairs of linked groups, and the nats saved by merging each (one rate inside groups)."""
-    number, degree, inner = links.tally(labels)
-    n_groups, total = number.size, links.total
-    between = coo_array(
-        coo_array((links.weight, (labels[links.source], labels[links.target])), shape=(n_groups, n_groups)).tocsr()
-    )
-    once = between.row < between.col
-    a, b, weight = between.row[once].astype(np.int64), between.col[once].astype(np.int64), between.data[once]
-    expected = float(((degree / (2.0 * total)) ** 2).sum())
-    joint = expected + 2.0 * degree[a] * degree[b] / (2.0 * total) ** 2
-    inside = float(inner.sum())
-    fit = one_rate(inside + weight, joint, total) - one_rate(inside, expected, total)
-    members = gammaln(number[a] + number[b] + 1) - gammaln(number[a] + 1) - gammaln(number[b] + 1)
-    n = links.n_linked
-    fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
-    return a, b, fit + members + fewer
+@dataclass
+class GroupLinks:
+    """A network of groups: what is left of the nodes when only whole groups merge."""
+
+    number: FloatArray
+    """(B,) linked nodes, ..."""
+    degree: FloatArray
+    """(B,) degree sum, ..."""
+    inner: FloatArray
+    """(B,) inner edges of each group, ..."""
+    between: csr_array
+    """(B, B) weight of the links between two groups; its diagonal counts inner links twice."""
+
+    @classmethod
+    def of(cls, links: Links, labels: IntArray) -> GroupLinks:
+        """From the group of every node; labels from 0, none missing."""
+        number, degree, inner = links.tally(labels)
+        member = in_groups(labels, np.ones(labels.size), number.size)
+        return cls(number, degree, inner, _sorted(csr_array(csr_array(member.T) @ (links.adjacency @ member))))
+
+    def merged(self, to: IntArray) -> GroupLinks:
+        """The same with groups put together; `to` has the new number of each, from 0, none missing."""
+        size = int(to.max()) + 1
+        pairs = self.between.tocoo()
+        between = csr_array((pairs.data, (to[pairs.row], to[pairs.col])), shape=(size, size))
+        number, degree = (sums_by(to, part, size) for part in (self.number, self.degree))
+        return GroupLinks(number, degree, between.diagonal() / 2.0, _sorted(between))
+
+    def merge_gains(self, total: float) -> tuple[IntArray, IntArray, FloatArray]:
+        """Pairs of linked groups, and the nats saved by merging each (one rate inside groups)."""
+        pairs = self.between.tocoo()
+        once = pairs.row < pairs.col
+        a, b, weight = pairs.row[once].astype(np.int64), pairs.col[once].astype(np.int64), pairs.data[once]
+        expected = float(((self.degree / (2.0 * total)) ** 2).sum())
+        joint = expected + 2.0 * self.degree[a] * self.degree[b] / (2.0 * total) ** 2
+        inside = float(self.inner.sum())
+        fit = one_rate(inside + weight, joint, total) - one_rate(inside, expected, total)
+        number, n_groups = self.number, self.number.size
+        members = gammaln(number[a] + number[b] + 1) - gammaln(number[a] + 1) - gammaln(number[b] + 1)
+        n = float(number.sum())
+        fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
+        return a, b, fit + members + fewer
+
+    def lost_by_merging(self, partner: IntArray, total: float) -> FloatArray:
+        """(B,) nats that the whole grouping loses when each group alone merges with its partner (B,)."""
+        here, n_groups = np.arange(partner.size), int((self.number > 0).sum())
+        whole = gain_of_tally(self.number, self.degree, self.inner, total)
+        if n_groups <= 2:
+            return np.full(partner.size, whole)
+        shared = values_at(self.between, here, partner)
+        number, degree, inner = (
+            np.stack([part, part[partner], part + part[partner] + more])
+            for part, more in ((self.number, 0.0), (self.degree, 0.0), (self.inner, shared))
+        )
+        change = np.array([-1.0, -1.0, 1.0])  # the two groups go, their union comes
+        expected = (degree / (2.0 * total)) ** 2
+        every = np.maximum((self.degree / (2.0 * total)) ** 2, TINY)
+        chance = float(every.sum()) + change @ expected
+        inside = float(self.inner.sum()) + shared
+        outside = np.maximum(total - inside, 0.0)
+        own = float(xlogy(self.inner, np.maximum(self.inner, TINY) / (total * every)).sum())
+        own = own + change @ xlogy(inner, np.maximum(inner, TINY) / (total * np.maximum(expected, TINY)))
+        own = own + xlogy(outside, np.maximum(outside, TINY) / (total * np.maximum(1.0 - chance, TINY)))
+        own = own - log_choose(inside + n_groups - 2, n_groups - 2)
+        n = float(self.number.sum())
+        told = float(np.log(n) + log_choose(n - 1, n_groups - 2) + gammaln(n + 1) - gammaln(self.number + 1).sum())
+        told = told - change @ gammaln(number + 1)
+        gain = np.maximum(one_rate(inside, chance, total), own) - float(np.log(total + 1)) - float(np.log(2.0)) - told
+        return np.asarray(whole - gain)
+
+
+def _sorted(matrix: csr_array) -> csr_array:
+    """A matrix whose stored values are in the order of their columns."""
+    matrix.sort_indices()
+    return matrix
 
 
 def one_rate(inside: FloatArray | float, expected: FloatArray | float, total: float) -> FloatArray:
@@ -149,7 +217,9 @@ MERGED_AT_ONCE = 8
 """One group in this number merges before all pairs are compared again."""
 
 
-def best_refined(links: Links, groupings: Sequence[IntArray], rng: np.random.Generator) -> list[IntArray]:
+def best_refined(
+    links: Links, groupings: Sequence[IntArray], rng: np.random.Generator, progress: Progress = silent
+) -> list[IntArray]:
     """The best few of the groupings, refined, best first; each once.
 
     Parameters
@@ -160,6 +230,8 @@ def best_refined(links: Links, groupings: Sequence[IntArray], rng: np.random.Gen
         Labels from 0, none missing.
     rng : Generator
         Decides the order of the nodes.
+    progress : callable
+        Told how many are refined, of how many.
 
     Returns
     -------
@@ -169,7 +241,12 @@ def best_refined(links: Links, groupings: Sequence[IntArray], rng: np.random.Gen
     distinct = list({labels.tobytes(): labels for labels in groupings if labels.max(initial=0) > 0}.values())
     gains = [description_gain(links, labels) for labels in distinct]
     order = sorted(range(len(distinct)), key=lambda k: -gains[k])[:N_REFINED]
-    refined = {labels.tobytes(): (gain, labels) for labels, gain in (refine(links, distinct[k], rng) for k in order)}
+    refined: dict[bytes, tuple[float, IntArray]] = {}
+    for done, k in enumerate(order):
+        progress(done, len(order), "refinement on the network")
+        labels, gain = refine(links, distinct[k], rng)
+        refined[labels.tobytes()] = gain, labels
+    progress(len(order), len(order), "refinement on the network")
     best = sorted(refined.values(), key=lambda pair: -pair[0])
     return [labels for gain, labels in best if gain > 0 or gain == best[0][0]]
 
@@ -198,10 +275,8 @@ def move_nodes(links: Links, labels: IntArray, rng: np.random.Generator) -> IntA
         number, degree, _ = links.tally(labels)
         changed = 0
         for batch in np.array_split(rng.permutation(nodes), min(N_BATCHES, nodes.size)):
-            node, group, score = _scores(links, batch, labels, number, degree, (inside, between))
-            order = np.lexsort((score, node))
-            last = order[np.flatnonzero(np.append(np.diff(node[order]) > 0, True))]
-            here, old, new = batch, labels[batch], group[last]
+            scores = _scores(links, batch, labels, number, degree, (inside, between))
+            here, old, new = batch, labels[batch], last_of_largest(scores)
             moved = new != old
             here, old, new = here[moved], old[moved], new[moved]
             number += np.bincount(new, minlength=number.size) - np.bincount(old, minlength=number.size)
@@ -218,49 +293,58 @@ def node_certainty(links: Links, labels: IntArray) -> float:
     """Mean over the nodes of the probability of the likeliest group, all other nodes being where they are."""
     nodes = np.flatnonzero(links.linked)
     number, degree, _ = links.tally(labels)
-    node, _, score = _scores(links, nodes, labels, number, degree, links.rates(labels))
-    top = np.full(nodes.size, -np.inf)
-    np.maximum.at(top, node, score)
-    return float((1.0 / np.bincount(node, np.exp(score - top[node]))).mean())
+    certainty = 0.0
+    for batch in np.array_split(nodes, min(N_BATCHES, nodes.size)):
+        scores = _scores(links, batch, labels, number, degree, links.rates(labels))
+        begin, stored = scores.indptr[:-1], np.diff(scores.indptr)
+        top = np.repeat(np.maximum.reduceat(scores.data, begin), stored)
+        certainty += float((1.0 / np.add.reduceat(np.exp(scores.data - top), begin)).sum())
+    return certainty / nodes.size
 
 
 def _scores(
     links: Links, batch: IntArray, labels: IntArray, number: FloatArray, degree: FloatArray, rates: tuple[float, float]
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Pairs of a node of the batch and a group that it is in or linked to, and the log odds of the node there."""
+) -> csr_array:
+    """(b, B) log odds of each node of the batch in the groups that it is in or linked to, and nothing elsewhere."""
     inside, between = rates
-    rows, m = links.adjacency[batch], labels.size
-    here = np.repeat(np.arange(batch.size), np.diff(rows.indptr))
-    keys = np.concatenate([here * m + labels[rows.indices], np.arange(batch.size) * m + labels[batch]])
-    pairs, inverse = np.unique(keys, return_inverse=True)
-    values = np.concatenate([rows.data, np.zeros(batch.size)])
-    weight = np.bincount(inverse.ravel(), values, minlength=pairs.size)
-    node, group = np.divmod(pairs, m)
+    weight = _sorted(csr_array(links.with_self[batch] @ in_groups(labels, np.ones(labels.size), number.size)))
+    node, group = stored_rows(weight), weight.indices
     own = group == labels[batch][node]
     mine = links.degree[batch][node]
     chance = (inside - between) / (2.0 * links.total) * mine * (degree[group] - own * mine)
     size = np.log(np.maximum(number[group] + ~own, 1.0))
     stays = 1e-9 * own  # ties change nothing
-    return node, group, np.log(inside / between) * weight - chance + size + stays
+    # every node counts as a neighbour of itself, so that its own group is among them: that one is taken out again
+    weight.data = np.log(inside / between) * (weight.data - own) - chance + size + stays
+    return weight
+
+
+def last_of_largest(scores: csr_array) -> IntArray:
+    """(b,) column of the largest stored value of each row, the last of equal ones; every row stores one."""
+    begin = scores.indptr[:-1]
+    top = np.repeat(np.maximum.reduceat(scores.data, begin), np.diff(scores.indptr))
+    return np.asarray(np.maximum.reduceat(np.where(scores.data == top, scores.indices, -1), begin), np.int64)
 
 
 def merge_groups(links: Links, labels: IntArray) -> IntArray:
     """Linked groups merge where that saves nats, the best pairs first."""
     labels = compact(labels)
-    while labels.max() > 1:
-        left, right, saved = merge_gains(links, labels)
+    groups = GroupLinks.of(links, labels)
+    group = np.arange(groups.number.size)
+    while groups.number.size > 2:
+        left, right, saved = groups.merge_gains(links.total)
         order = np.argsort(-saved, kind="stable")
         order = order[saved[order] > 0]
         if order.size == 0:
             break
-        to = np.arange(int(labels.max()) + 1)
+        to = np.arange(groups.number.size)
         free, merged = np.ones(to.size, bool), 0
-        for pair in order:
-            a, b = left[pair], right[pair]
+        for a, b in zip(left[order].tolist(), right[order].tolist()):
             if free[a] and free[b]:
                 to[b], free[a], free[b] = a, False, False
                 merged += 1
             if merged * MERGED_AT_ONCE >= to.size:
                 break
-        labels = compact(to[labels])
-    return labels
+        to = compact(to)
+        group, groups = to[group], groups.merged(to)
+    return compact(group[labels])

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.matrix._coverage import largest_in_rows
+from biconsensus.protocols import FloatArray, IntArray, Progress, silent
 from biconsensus.significance._description import (
+    GroupLinks,
     Links,
     best_refined,
     compact,
     description_gain,
-    gain_of_tally,
     in_order,
-    merge_gains,
     node_certainty,
 )
 from biconsensus.significance._propagation import propagate
@@ -90,16 +90,8 @@ class LinkEvidence:
         groups = compact(self.place(labels))
         if n_groups < 2 or self.links.total == 0 or int(groups.max(initial=0)) + 1 != n_groups:
             return np.zeros(n_groups)
-        number, degree, inner = self.links.tally(groups)
-        whole = gain_of_tally(number, degree, inner, self.links.total)
-        partner = _best_partners(self.links, groups)
-        lost = np.zeros(n_groups)
-        for group, (other, between) in enumerate(partner):
-            number[[group, other]] = 0.0, number[group] + number[other]
-            degree[[group, other]] = 0.0, degree[group] + degree[other]
-            inner[[group, other]] = 0.0, inner[group] + inner[other] + between
-            lost[group] = whole - gain_of_tally(number, degree, inner, self.links.total)
-            number, degree, inner = self.links.tally(groups)
+        network = GroupLinks.of(self.links, groups)
+        lost = network.lost_by_merging(_best_partners(network, self.links.total), self.links.total)
         return -np.maximum(lost, 0.0) / LN_10
 
     def place(self, labels: IntArray) -> IntArray:
@@ -107,7 +99,12 @@ class LinkEvidence:
         return place_with_neighbours(self.links.adjacency, labels)
 
     def propose(
-        self, groupings: Sequence[IntArray], seed: int, together: Iterable[Sequence[int]] | None = None
+        self,
+        groupings: Sequence[IntArray],
+        seed: int,
+        together: Iterable[Sequence[int]] | None = None,
+        *,
+        progress: Progress = silent,
     ) -> list[tuple[str, IntArray]]:
         """Groupings that explain the network better than those at hand, for the pool.
 
@@ -119,6 +116,8 @@ class LinkEvidence:
             Decides the order in which nodes are moved.
         together : iterable of sequences of int, optional
             Nodes that must share a group.
+        progress : callable
+            Told how many groupings are refined, of how many.
 
         Returns
         -------
@@ -130,7 +129,7 @@ class LinkEvidence:
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
         rng = np.random.default_rng(seed)
-        refined = best_refined(self.links, [compact(self.place(labels)) for labels in groupings], rng)
+        refined = best_refined(self.links, [compact(self.place(labels)) for labels in groupings], rng, progress)
         best = refined[0] if refined else np.zeros(self.links.n_nodes, np.int64)
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
@@ -148,19 +147,17 @@ It changes the time, hardly the answer: beyond it propagation hardly moved the g
 networks of seeds 0 to 3."""
 
 
-def _best_partners(links: Links, groups: IntArray) -> list[tuple[int, float]]:
-    """For each group the one that it would best merge with, and the weight of the links between the two."""
-    left, right, saved = merge_gains(links, groups)
-    n_groups = int(groups.max()) + 1
+def _best_partners(network: GroupLinks, total: float) -> IntArray:
+    """(B,) for each group the one that it would best merge with."""
+    left, right, saved = network.merge_gains(total)
+    n_groups = network.number.size
     one, other = np.concatenate([left, right]), np.concatenate([right, left])
     order = np.lexsort((np.tile(saved, 2), one))
     last = order[np.flatnonzero(np.append(np.diff(one[order]) > 0, True))] if order.size else order
-    largest = np.argsort(-np.bincount(groups), kind="stable")[:2]
-    partner = np.where(np.arange(n_groups) == largest[0], largest[1], largest[0])  # where nothing leads out
+    largest = np.argsort(-network.number, kind="stable")[:2]
+    partner: IntArray = np.where(np.arange(n_groups) == largest[0], largest[1], largest[0])  # where nothing leads out
     partner[one[last]] = other[last]
-    joint = np.minimum(np.arange(n_groups), partner), np.maximum(np.arange(n_groups), partner)
-    across = csr_array((links.weight, (groups[links.source], groups[links.target])), shape=(n_groups, n_groups))
-    return [(int(partner[g]), float(across[joint[0][g], joint[1][g]])) for g in range(n_groups)]
+    return partner
 
 
 def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
@@ -197,7 +194,7 @@ def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
         if reached.size == 0:
             placed[left] = np.bincount(placed[placed >= 0]).argmax()
             break
-        placed[left[reached]] = [_heaviest(votes, int(row)) for row in reached]
+        placed[left[reached]] = largest_in_rows(votes)[reached]
     return placed
 
 
@@ -209,9 +206,3 @@ def links_to_groups(adjacency: csr_array, labels: IntArray, nodes: IntArray) -> 
     votes = csr_array(adjacency[nodes] @ groups)
     votes.sort_indices()
     return votes
-
-
-def _heaviest(votes: csr_array, row: int) -> int:
-    """Column of the first largest entry of a row."""
-    span = slice(votes.indptr[row], votes.indptr[row + 1])
-    return int(votes.indices[span][votes.data[span].argmax()])

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.graphs._graph import Graph
+from biconsensus.matrix._coverage import in_groups, largest_in_rows, stored_rows
 from biconsensus.protocols import IntArray
 from biconsensus.sources.networks._algorithm import relabel
 
@@ -54,18 +55,16 @@ def label_propagation(graph: Graph, seed: int, *, max_sweeps: int = 100) -> IntA
 
 def _update(rows: csr_array, batch: IntArray, labels: IntArray, rng: np.random.Generator) -> int:
     """Give the nodes of a batch their heaviest labels in place; how many changed."""
-    m = labels.size
-    here = np.repeat(np.arange(batch.size), np.diff(rows.indptr))
-    pairs, inverse = np.unique(here * m + labels[rows.indices], return_inverse=True)
-    votes = np.bincount(inverse.ravel(), rows.data, minlength=pairs.size)
-    node, label = np.divmod(pairs, m)
+    # every row has an entry, because no node is isolated
+    votes = csr_array(rows @ in_groups(labels, np.ones(labels.size)))
+    votes.sort_indices()
+    node, label = stored_rows(votes), votes.indices
     # a tiny bonus keeps the present label on ties; sums of equal weights are compared with some slack
-    best = np.zeros(batch.size)
-    np.maximum.at(best, node, votes)
-    tied = votes >= best[node] * (1 - 1e-9)
-    priority = rng.random(pairs.size) + 2.0 * (label == labels[batch][node])
-    order = np.lexsort((np.where(tied, priority, -1.0), node))
-    last = order[np.flatnonzero(np.append(np.diff(node[order]) > 0, True))]
-    changed = int((labels[batch] != label[last]).sum())
-    labels[batch] = label[last]
+    best = np.maximum.reduceat(votes.data, votes.indptr[:-1])
+    tied = votes.data >= best[node] * (1 - 1e-9)
+    priority = rng.random(label.size) + 2.0 * (label == labels[batch][node])
+    votes.data = np.where(tied, priority, -1.0)
+    chosen = largest_in_rows(votes)
+    changed = int((labels[batch] != chosen).sum())
+    labels[batch] = chosen
     return changed
