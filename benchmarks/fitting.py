@@ -8,6 +8,7 @@ run in pieces: BENCH_SECONDS is the time after which no other run is started.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import sys
 import time
@@ -23,9 +24,12 @@ from benchmarks.results import Results, Values
 from benchmarks.without_data import loaded_or_none
 from biconsensus import MultiModelFitter
 from biconsensus.baselines.fitting import FITTERS
-from biconsensus.datasets import load_adelaidermf, load_jlinkage
+from biconsensus.datasets import load_adelaidermf, load_jlinkage, load_york_urban, names_of
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.metrics import misclassification_error, recall_precision
+from biconsensus.sources._images import line_segments
+from experiments import models_fig15_cells as cells
+from experiments import models_fig16_vanishing_points as vanishing
 from experiments.models_adelaidermf import BENCHMARKS as ADELAIDERMF
 
 QUICK = os.environ.get("BENCH") == "quick"
@@ -405,6 +409,86 @@ def size(kept: Values) -> list[str]:
     return lines
 
 
+def real_jobs() -> Iterator[Job]:
+    """Pictures and clouds of the real world."""
+    for threshold, seed in product((2.0, "auto"), range(1 if QUICK else 3)):
+        yield f"coins, smoothed by 3|{threshold}|{seed}", lambda t=threshold, k=seed: coins_run(3.0, t, k)  # type: ignore[misc]
+    for threshold in (0.04, "auto"):
+        for name in ("PozzoVeggiani", "CastelVecchio"):
+            yield f"{name}|{threshold}|0", lambda n=name, t=threshold: building_run(n, t)  # type: ignore[misc]
+    for threshold, name in product((1.5, "auto"), names_of("york_urban_detected")[:: 15 if QUICK else 1]):
+        yield f"york|{threshold}|{name}", lambda n=name, t=threshold: york_run(n, t)  # type: ignore[misc]
+    for threshold in (6.0, "auto"):
+        yield f"nuclei|{threshold}|0", lambda t=threshold: nuclei_run(t)  # type: ignore[misc]
+    yield "coins, smoothed by 2|2.0|0", lambda: coins_run(2.0, 2.0, 0)
+
+
+def coins_run(sigma: float, threshold: float | str, seed: int) -> Record:
+    """Coins found, circles too many, those of them across the picture, seconds."""
+    fitter, seconds = fitted("circle", threshold, scenes.edges_of_coins(sigma), seed)
+    return [*scenes.coins_found(fitter.params_), seconds]
+
+
+def nuclei_run(threshold: float | str) -> Record:
+    """Whole nuclei found, whole nuclei there are, false ellipses, seconds."""
+    image, mask = cells.picture("nuclei", quick=False)
+    fitter, seconds = fitted("ellipse_from_segments", threshold, line_segments(image).endpoints, 0)
+    found, total, false = (int(one) for one in re.findall(r"\d+", cells.judged("nuclei", fitter, mask)))
+    return [found, total, false, seconds]
+
+
+def building_run(name: str, threshold: float | str) -> Record:
+    """Planes, their elements in per cent, threshold, seconds."""
+    x = load_jlinkage(name).X
+    fitter, seconds = fitted("plane", threshold, x, 0)
+    width = float(fitter.thresholds_[0]) if len(fitter.thresholds_) else np.nan
+    return [len(fitter.params_), 100 * float(np.mean(fitter.labels_ >= 0)), width, seconds]
+
+
+def york_run(name: str, threshold: float | str) -> Record:
+    """Area under the curve of errors up to 10 degrees in per cent, vanishing points found, seconds."""
+    photograph = load_york_urban(name, segments="detected")
+    fitter, seconds = fitted("vanishing_point", threshold, vanishing.long_segments(photograph), 0)
+    errors = vanishing.angles(photograph, fitter.params_)
+    return [100 * float(np.clip(1 - errors / 10, 0, None).mean()), len(fitter.params_), seconds]
+
+
+def real(kept: Values) -> list[str]:
+    """Table of pictures and clouds of the real world."""
+    lines = [
+        "## Pictures and buildings\n",
+        "Coins: circles through the pixels of Canny's edges of scikit-image's picture of 24 coins, no range of radii; "
+        "across the picture: circles of more than 1.5 times the largest coin. Nuclei: ellipses through the segments of "
+        "an enlarged micrograph, found where more than half of the union is shared. Buildings: points of photographs, "
+        "without truth. York Urban: vanishing points of 29 photographs, area under the curve of angles up to 10 "
+        "degrees; means.\n",
+        "| data | threshold | runs | found | seconds |",
+        "|---|---|---|---|---|",
+    ]
+    for data, width in product(REAL, ("2.0", "6.0", "0.04", "1.5", "auto")):
+        values = table(kept, f"real|{data}|{width}")
+        if values is not None:
+            mean = values.mean(0)
+            lines.append(f"| {data} | {width} | {len(values)} | {REAL[data](mean)} | {mean[-1]:.1f} |")
+    return lines
+
+
+def _coins_text(mean: Any) -> str:
+    """What was found of the coins."""
+    return f"{mean[0]:.1f} of {len(scenes.COINS)} coins, {mean[1]:.1f} other circles, {mean[2]:.1f} across the picture"
+
+
+REAL: dict[str, Callable[[Any], str]] = {
+    "coins, smoothed by 3": _coins_text,
+    "coins, smoothed by 2": _coins_text,
+    "nuclei": lambda mean: f"{mean[0]:.0f} of {mean[1]:.0f} nuclei, {mean[2]:.0f} false ellipses",
+    "PozzoVeggiani": lambda mean: f"{mean[0]:.0f} planes, {mean[1]:.0f}% of the points, threshold {mean[2]:.3f}",
+    "CastelVecchio": lambda mean: f"{mean[0]:.0f} planes, {mean[1]:.0f}% of the points, threshold {mean[2]:.3f}",
+    "york": lambda mean: f"AUC {mean[0]:.1f}%, {mean[1]:.1f} vanishing points",
+}
+"""Data of the real world, and how the mean of their runs is told."""
+
+
 PARTS: dict[str, tuple[Callable[[], Iterator[Job]], Callable[[Values], list[str]]]] = {
     "adelaide": (adelaide_jobs, adelaide),
     "sets": (set_jobs, sets),
@@ -412,6 +496,7 @@ PARTS: dict[str, tuple[Callable[[], Iterator[Job]], Callable[[Values], list[str]
     "false": (false_jobs, false),
     "mixed": (mixed_jobs, mixed),
     "size": (size_jobs, size),
+    "real": (real_jobs, real),
 }
 """What makes the runs of each part, and what makes its tables."""
 

@@ -11,6 +11,35 @@ ROOM = {"floor": (2, 0.0), "ceiling": (2, 2.6), "wall x": (0, 0.0), "wall y": (1
 """Axis and place of the large planes of the room, in metres."""
 
 
+COINS = [
+    *[(46, 54, 20), (101, 56, 19), (155, 51, 23), (215, 52, 23), (277, 52, 20), (335, 43, 29)],
+    *[(44, 124, 20), (102, 125, 19), (154, 128, 19), (205, 124, 19), (271, 119, 25), (336, 124, 19)],
+    *[(44, 197, 19), (102, 195, 22), (154, 198, 19), (212, 193, 24), (273, 194, 22), (347, 186, 31)],
+    *[(46, 260, 28), (114, 266, 21), (173, 260, 27), (244, 264, 23), (300, 264, 25), (358, 268, 21)],
+]
+"""Centre and radius of the coins of scikit-image's picture, read from the picture, in pixels."""
+
+
+def edges_of_coins(sigma: float) -> Any:
+    """Pixels (m, 2) of the edges of the coins, by Canny's detector at a width of smoothing."""
+    from skimage.feature import canny
+
+    from biconsensus.datasets import load_cells
+
+    found = canny(load_cells("coins").image, sigma=sigma, low_threshold=10, high_threshold=50 if sigma > 2 else 30)
+    return np.argwhere(found)[:, ::-1].astype(float)
+
+
+def coins_found(circles: Any) -> tuple[int, int, int]:
+    """Coins that a circle follows within 8 pixels (centre and radius together), other circles, large ones of these."""
+    if not len(circles):
+        return 0, 0, 0
+    apart = np.abs(np.asarray(circles)[:, None] - np.array(COINS))
+    near = apart[..., :2].max(2) + apart[..., 2] < 8
+    large = ~near.any(1) & (np.asarray(circles)[:, 2] > 1.5 * max(radius for _, _, radius in COINS))
+    return int(near.any(0).sum()), len(circles) - int(near.any(0).sum()), int(large.sum())
+
+
 def lines(n_lines: int, share: float, seed: int) -> tuple[Any, Any]:
     """Lines across a box of side 2, 50 points each, noise 0.0075, and outliers: points and line parameters."""
     rng, each = np.random.default_rng([seed, n_lines, int(100 * share)]), 50

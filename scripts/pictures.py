@@ -126,8 +126,23 @@ SHOTS: dict[str, tuple[str, str, str]] = {
     "report_source": ("merge", "openSource(data.sources[data.sources.length - 1])", "#source"),
     "report_together": ("clustering", "", "#cooccurrence"),
     "report_phone": ("clustering", "", "phone"),
+    "report_image": ("coins", "", "#view"),
 }
-"""Pictures of the pages of the demo: the first screen, one section, or a telephone."""
+"""Pictures of the pages of the demo and of coins: the first screen, one section, or a telephone."""
+
+
+def write_coins(path: Path) -> None:
+    """Report of the circles through the edges of coins, drawn on their picture."""
+    from benchmarks.fitting_scenes import edges_of_coins
+    from biconsensus import MultiModelFitter
+    from biconsensus.datasets import load_cells
+    from biconsensus.models import get_model
+    from biconsensus.report import FittedModels
+
+    X = edges_of_coins(3.0)
+    fitter = MultiModelFitter("circle", 2.0, bounds={"coverage": (0.5, 1.0)}, random_state=0).fit(X)
+    models = FittedModels(get_model("circle"), fitter.params_, 2.0, fitter.labels_)
+    fitter.consensus_.write_report(path, X=X, models=models, image=load_cells("coins").image)
 
 
 def take_screenshots() -> None:
@@ -139,12 +154,15 @@ def take_screenshots() -> None:
         for name, front in FRONTS.items():
             result = front(0)
             result.consensus.write_report(Path(folder) / f"{name}.html", truth=result.truth, **result.page)
+        write_coins(Path(folder) / "coins.html")
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
         for name, (front, act, part) in SHOTS.items():
             size = {"width": 390, "height": 844} if part == "phone" else {"width": 1100, "height": 1400}
             page = browser.new_page(viewport=size, color_scheme="light")
             page.goto((Path(folder) / f"{front}.html").as_uri())
             page.wait_for_selector("body[data-ready]")
+            if front == "coins":
+                page.wait_for_selector("#view-canvas[data-picture]")
             page.evaluate(f"() => {{ {act}; settle(); }}")
             if part.startswith("#") and part != "#controls":  # the sticky bar would lie over a section
                 page.add_style_tag(content="#controls { position: static !important; }")

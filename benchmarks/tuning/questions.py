@@ -1,14 +1,15 @@
-"""How probable it is that two branches of the tree of a consensus belong together: the tables behind the questions.
+"""How probable it is that two elements belong together: the tables behind the questions.
 
-`SPREAD` and `TRUST` of `questions/_beliefs.py` are read from the first table: for every joint with at least 4% of the
-elements on each side, the share of the sources that put pairs across it together, whether the consensus joins it, and
-whether most pairs across it share a class; on pools of the accuracy benchmark with other draws and seeds. The second is
-the mean ARI after 20 questions, and after 100 random pairs, for values of `STRENGTH` and `UNTYPICAL`, on generated
-points that no benchmark reports.
+`SPREAD` and `TRUST` of `questions/_beliefs.py` are read from the first table: for random pairs of elements, the share
+of the sources that put them together, whether the consensus joins them, and whether they share a class; on pools of the
+accuracy benchmark with other draws and seeds. The second is the mean ARI after 20 questions, after 100 random pairs,
+and on how many pools true answers ended more than .01 below the start, for values of the constants, on generated
+points that no benchmark reports. ``python -m benchmarks.tuning.questions generated`` prints the second alone.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from itertools import pairwise
@@ -24,14 +25,13 @@ from benchmarks import accuracy_pools as pools
 from benchmarks.beyond import after_questions, after_random
 from biconsensus import datasets, metrics
 from biconsensus.questions import _beliefs as beliefs
-from biconsensus.questions import _questions as questions
 
 N_GENERATED = 36
 """Sets of generated points."""
 LARGEST = 600
 """Elements of a set that are used."""
-LEAST = 0.04
-"""Share of the elements that the smaller side of a joint must have to be looked at."""
+N_PAIRS = 20_000
+"""Random pairs of each pool."""
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.01)
 
 
@@ -49,22 +49,13 @@ def cases() -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
             yield case.table, case.truth
 
 
-def joints(c: bc.Consensus, truth: NDArray[Any]) -> list[tuple[bool, float, float]]:
-    """Whether the consensus joins it, agreement, and share of pairs of one class, for every large joint."""
-    tree = questions.tree_of(c)
-    first = questions.first_of_rows(tree.pool)
-    kinds = np.unique(truth, return_inverse=True)[1][first[tree.rows]]
-    found = []
-    for joint, (a, b) in enumerate(tree.children):
-        if tree.sizes[[a, b]].min() < LEAST * truth.size:
-            continue
-        sides = []
-        for branch in (a, b):
-            own = tree.members(int(branch))
-            shares = np.bincount(kinds[own], tree.counts[own], minlength=int(kinds.max()) + 1)
-            sides.append(shares / shares.sum())
-        found.append((bool(tree.inside[joint]), float(tree.together[joint]), float(sides[0] @ sides[1])))
-    return found
+def pairs(table: NDArray[Any], truth: NDArray[Any]) -> NDArray[Any]:
+    """Whether the consensus joins them, agreement, and whether they share a class, for random pairs of elements."""
+    c = bc.find_consensus(table)
+    one, other = np.random.default_rng(1).integers(0, truth.size, (2, N_PAIRS))
+    joined = (c.labels[one] == c.labels[other]) & (c.labels[one] >= 0)
+    found = np.column_stack([joined, (table[one] == table[other]).mean(axis=1), truth[one] == truth[other]])
+    return found[one != other].astype(float)
 
 
 def generated(number: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -104,26 +95,38 @@ def generated(number: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.column_stack(runs), truth
 
 
+def compared(made: list[tuple[bc.Consensus, NDArray[Any]]]) -> None:
+    """Print what values of the constants reach."""
+    before = np.array([metrics.ari(truth, c.labels) for c, truth in made])
+    print(f"ARI before: {before.mean():.3f}", flush=True)
+    for name, value in ((None, 0.0), ("STRENGTH", 1.0), ("STRENGTH", 6.0), ("SPREAD", 0.3), ("TRUST", 0.5)):
+        kept = getattr(beliefs, name) if name else None
+        if name:
+            setattr(beliefs, name, value)
+        asked = np.array([metrics.ari(truth, after_questions(c, truth).labels) for c, truth in made])
+        random = np.mean([after_random(c, truth, 1) for c, truth in made])
+        below = int((asked < before - 0.01).sum())
+        what = f"{name} {value}" if name else "as it is"
+        print(f"{what}: questions {asked.mean():.3f} ({below} below), random pairs {random:.3f}", flush=True)
+        if name:
+            setattr(beliefs, name, kept)
+
+
 def main() -> None:
     """Print both tables."""
     warnings.simplefilter("ignore")
-    made = [(bc.find_consensus(table), truth) for table, truth in map(generated, range(N_GENERATED))]
-    print(f"ARI before: {np.mean([metrics.ari(truth, c.labels) for c, truth in made]):.3f}")
-    for strength, untypical in ((3, (1, 20)), (2, (1, 20)), (4, (1, 20)), (3, (1, 10)), (3, (2, 20))):
-        beliefs.STRENGTH, beliefs.UNTYPICAL = float(strength), untypical
-        asked = np.mean([metrics.ari(truth, after_questions(c, truth).labels) for c, truth in made])
-        random = np.mean([after_random(c, truth, 2) for c, truth in made])
-        print(f"strength {strength}, untypical {untypical}: 20 questions {asked:.4f}, 100 random pairs {random:.4f}")
-    found = [(bc.find_consensus(table), truth) for table, truth in cases() if np.unique(truth).size > 1]
-    rows = np.array([row for c, truth in found for row in joints(c, truth)])
+    compared([(bc.find_consensus(table), truth) for table, truth in map(generated, range(N_GENERATED))])
+    if sys.argv[1:] == ["generated"]:
+        return
+    rows = [pairs(table, truth) for table, truth in cases() if np.unique(truth).size > 1]
     for inside in (True, False):
-        print("joints that the consensus", "joins" if inside else "does not join")
+        print("pairs that the consensus", "joins" if inside else "does not join")
         for low, high in pairwise(EDGES):
-            part = rows[(rows[:, 0] == inside) & (rows[:, 1] >= low) & (rows[:, 1] < high)]
-            if len(part):
-                print(
-                    f"  agreement {low:.2f} to {high:.2f}: {len(part):4d} joints, {(part[:, 2] > 0.5).mean():.2f} right"
-                )
+            # every pool counts alike
+            parts = [own[(own[:, 0] == inside) & (own[:, 1] >= low) & (own[:, 1] < high), 2] for own in rows]
+            means = [part.mean() for part in parts if part.size]
+            if means:
+                print(f"  agreement {low:.2f} to {high:.2f}: {len(means):3d} pools, {np.mean(means):.2f} together")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import os
 from collections.abc import Iterable
@@ -13,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.errors import InputError, InputTypeError, TooLargeError, UnknownNameError
+from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
 CONTAINER = (
@@ -229,6 +230,15 @@ def _small_file(path: str) -> str:
         return Path(path).read_text(encoding="ascii")
     except (OSError, UnicodeError):
         return ""
+
+
+def need(package: str, extra: str) -> Any:
+    """Import an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        name = {"sknetwork": "scikit-network", "sknetwork.clustering": "scikit-network"}.get(package, package)
+        raise MissingDependencyError.of(name, extra) from None
 
 
 class KnownNames:

@@ -133,3 +133,16 @@ def test_fitting_scenes_know_their_models():
     normals = np.array([[*np.eye(3)[axis], -place] for axis, place in planes])
     assert len(scan) == 2000
     assert scenes.planes_found(np.concatenate([normals, normals[:1]]), planes) == (7, 1)
+
+
+def test_scale_networks_measures_every_stage_and_goes_on_with_kept_runs(tmp_path):
+    networks = load("scale_networks")
+    found = networks.measure(400, tmp_path)
+    assert found["ari"] == 1.0
+    assert found["stages"]["base runs"] > 0
+    again = networks.measure(400, tmp_path)
+    assert again["stages"]["base runs"] == found["stages"]["base runs"], "taken from the first time"
+    page = networks.page({"400": found, "800": found})
+    assert f"| 400 | {found['edges']:,} |" in page
+    assert "| base runs |" in page
+    assert networks.summary({"400": found})["400"]["found"] == found["found"]

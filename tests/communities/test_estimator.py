@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import biconsensus as bc
-from biconsensus.communities._network import conductances
+from biconsensus.communities._estimator import conductances
 from biconsensus.communities._runs import settings_of
 from biconsensus.errors import (
     InputError,
@@ -291,3 +291,35 @@ def test_checkpoint_is_taken_up_again(tmp_path):
     for _ in range(2):
         bc.ConsensusCommunities(counted, 5, random_state=0, runs=bc.Runs(checkpoint=tmp_path)).fit(planted())
     assert len(calls) == 5
+
+
+def test_modularity_and_conductance_against_networkx(fitted):
+    graph, communities = planted(), fitted.communities_
+    assert fitted.modularity_ == pytest.approx(nx.community.modularity(graph, communities))
+    expected = [nx.conductance(graph, community) for community in communities]
+    np.testing.assert_allclose(fitted.conductance_, expected)
+
+
+def test_writes_back_to_networkx_and_igraph(fitted):
+    igraph = pytest.importorskip("igraph")
+    graph = planted()
+    fitted.write_to(graph, "group")
+    assert [graph.nodes[i]["group"] for i in range(80)] == fitted.labels_.tolist()
+    assert graph.nodes[0]["backing"] == fitted.backing_[0]
+    other = igraph.Graph.from_networkx(planted())
+    fitted.write_to(other, backing=None)
+    assert other.vs["community"] == fitted.labels_.tolist()
+    assert "backing" not in other.vs.attributes()
+    with pytest.raises(InputTypeError, match="list"):
+        fitted.write_to([(1, 2)])
+    with pytest.raises(InputError, match="no node"):
+        fitted.write_to(nx.path_graph(3))
+
+
+def test_igraph_vertex_clustering(fitted):
+    igraph = pytest.importorskip("igraph")
+    clustering = fitted.to_igraph()
+    assert isinstance(clustering, igraph.VertexClustering)
+    assert clustering.membership == fitted.labels_.tolist()
+    assert clustering.modularity == pytest.approx(fitted.modularity_)
+    assert clustering.graph.vs["name"] == list(range(80))

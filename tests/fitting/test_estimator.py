@@ -18,7 +18,7 @@ from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import InputError, InputTypeError, NoConsensusWarning, ThresholdWarning, UnknownNameError
 from biconsensus.fitting import Nfa, Sampling, propose_threshold
-from biconsensus.fitting._groups import Fit, ModelHits, Unexplained, densest_spot
+from biconsensus.fitting._groups import Fit, Found, ModelHits, Unexplained, densest_spot
 from biconsensus.fitting._hypotheses import Screened, propose, screen, subsample
 from biconsensus.fitting._search import ModelSearch
 from biconsensus.fitting._settings import Family, Settings, families_of
@@ -551,6 +551,39 @@ def test_an_arc_is_no_circle_where_coverage_is_asked() -> None:
     assert [len(one.params_) for one in found] == [2, 1, 1]
     assert found[1].params_[0] == pytest.approx([-0.5, -0.5, 0.4], abs=0.01)
     assert found[2].params_[0, :2] == pytest.approx([0.4, 0.4], abs=0.03)
+
+
+def test_pixels_of_edges_are_no_independent_elements() -> None:
+    """Runs of pixels in all directions: by chance many of them lie along a line, but not many runs."""
+    rng = np.random.default_rng(0)
+    turn, start = rng.uniform(0, np.pi, 150), rng.uniform(0, 200, (150, 2))
+    steps = np.arange(12)[:, None, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    edges = np.rint(start + steps).reshape(-1, 2)
+    line = np.column_stack([np.arange(200.0), np.rint(20 + 0.6 * np.arange(200))])
+    fitter = MultiModelFitter("line", 1.5, n_samples=2000, random_state=0).fit(np.concatenate([edges, line]))
+    assert (fitter.labels_[-200:] == 0).mean() > 0.9
+    assert len(fitter.params_) <= 5  # as independent elements they make more than forty
+
+
+def test_two_models_whose_elements_one_model_holds_are_one() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 1, (600, 3))
+    x[:, 2] = 0.4 + rng.normal(0, 0.005, 600)
+    apart = np.where(np.arange(600)[:, None] % 2, [0, 0, 0.06], 0)
+    for data, gap, n_models in ((x, 0.008, 1), (x + apart, 0.06, 2)):
+        families = families_of("plane", data, Sampling(), Nfa())
+        settings = Settings(100, 1.0, Sampling(), Nfa(), None, None)
+        search = ModelSearch(families, data, 0.01, settings, rng)
+        middle = data[:, 2].mean()
+        planes = [np.array([0.0, 0.0, 1.0, side - middle]) for side in (-gap / 2, gap / 2)]
+        search.found = [
+            Found(families[0], Fit(params, 0.01, 0.01), -9.0, -9.0, params[None], np.array([0.01])) for params in planes
+        ]
+        joined = search._joined(search.structures())
+        assert len(joined or search.found) == n_models
+        if joined:
+            (distance,) = families[0].residuals(joined[0].fit.params[None], np.array([[0.5, 0.5, 0.4]]))
+            assert distance < 0.001
 
 
 @pytest.mark.parametrize("kind", ["blobs", "square", "halves"])

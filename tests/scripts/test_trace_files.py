@@ -7,8 +7,7 @@ import pytest
 from scripts.trace_files import TASKS, Task, files_of, main
 
 ABOVE = {
-    "ConsensusCommunities.fit": 38,
-    "MultiModelFitter.fit": 25,
+    "ConsensusCommunities.fit": 33,
 }
 """Files of the tasks that are above their goals today; lower a figure when it falls, drop it when the goal is met."""
 

@@ -16,11 +16,10 @@ from biconsensus.baselines._consensus_network import (
 )
 from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import Graph
+from biconsensus.graphs._graph import Graph, relabel
 from biconsensus.graphs._read import read_graph
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import relabel
 
 
 @takes_tables

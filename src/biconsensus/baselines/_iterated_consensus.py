@@ -8,9 +8,9 @@ from biconsensus.baselines._consensus_network import is_unanimous, label_table, 
 from biconsensus.baselines._cooccurrence import check_square
 from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
+from biconsensus.graphs._graph import relabel
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import relabel
 
 
 @takes_tables

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from biconsensus._checks import need
 from biconsensus.baselines._cooccurrence import grouped_rows, to_elements
 from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import need
 from biconsensus.sources.networks._modularity import one_seed_of_c
 
 

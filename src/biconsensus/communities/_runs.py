@@ -16,7 +16,7 @@ from biconsensus import metrics
 from biconsensus._checks import check_count
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs._graph import Graph
-from biconsensus.matrix._coverage import in_groups
+from biconsensus.matrix._groups import in_groups
 from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray

@@ -129,7 +129,8 @@ def best_levels(data: FloatArray, test: NfaTest, params: FloatArray) -> tuple[Fl
     residuals = test.model.residuals(params, data)
     chance = test.chance.probabilities(test.model, params, test.thresholds)
     held = np.array([test.held(residuals <= level, None) for level in test.thresholds])
-    scores = test.log_nfa(held.ravel(), chance.ravel(), test.chance.size).reshape(held.shape)
+    levels = np.repeat(test.thresholds, len(params))
+    scores = test.log_nfa(held.ravel(), chance.ravel(), test.chance.size, levels=levels).reshape(held.shape)
     return scores.min(0), test.thresholds[scores.argmin(0)]
 
 
@@ -226,6 +227,8 @@ class ModelHits:
     """(q, w) background points that each hits."""
     chance: FloatArray
     """(w,) hit probability over the whole background."""
+    levels: FloatArray
+    """(w,) thresholds of the columns."""
     n_levels: int
     codimension: float
     """Power of the threshold with which the hit probability grows."""
@@ -249,6 +252,7 @@ class ModelHits:
             np.where(hits, scaled, 0.0) ** 2,
             background,
             measured,
+            widths,
             len(levels),
             _codimension(measured.reshape(len(levels), -1), levels),
         )
@@ -314,7 +318,7 @@ class Unexplained:
         if test.weights is None:
             held = self._held[index] - used
             mean = np.maximum(self._squares[index], 0.0) / np.maximum(held, 1.0)
-            nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension)
+            nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension) / test.clumps(one.levels)
             # a plane is no cylinder of a hundred metres: each parameter that another family does without costs what
             # it takes to tell, half a logarithm of the number of elements
             nfa = nfa + (_parameters(test.model) - self._fewest) / 2 * np.log10(np.maximum(held, 1.0))
@@ -328,7 +332,7 @@ class Unexplained:
         if test.chance.rule == "background":
             n_points = float(self.quiet.sum())
             chance = self._beside[index][columns] / max(n_points, 1.0)
-        return test.log_nfa(held, chance, n_points, self.live)
+        return test.log_nfa(held, chance, n_points, self.live, levels=one.levels[columns])
 
 
 class Exclusion:
@@ -462,6 +466,7 @@ class Exclusion:
             chance = test.chance.probability(test.model, params, levels)
             self._witnesses[index] = hits, test.chance.hits(test.model, params, levels), chance, samples
         hits, beside, chance, samples = self._witnesses[index]
+        levels = one.screened.thresholds[columns]
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
         held = (weights * left.live) @ hits
         own = left.live[samples].sum(1) if test.left_out else 0
@@ -469,7 +474,7 @@ class Exclusion:
         if test.chance.rule == "background":
             n_points = float(left.quiet.sum())
             chance = beside[left.quiet].sum(0) / max(n_points, 1.0)
-        return float(test.log_nfa(held, chance, n_points, left.live, own).min())
+        return float(test.log_nfa(held, chance, n_points, left.live, own, levels).min())
 
     def _band_log_nfa(self, index: int, left: Unexplained) -> float:
         """Log-10 NFA of the fit among all bands that differ in their elements: 2^b for each minimal sample.
@@ -498,7 +503,8 @@ class Exclusion:
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
         held = (weights * among) @ self._hits[family].hits[:, levels] - test.left_out * weights.mean()
         chance = self._hits[family].chance[levels]
-        return float(test.log_nfa(held, chance, test.chance.size, among, test.left_out).min()) - test.log_n_tests
+        nfa = test.log_nfa(held, chance, test.chance.size, among, test.left_out, test.thresholds)
+        return float(nfa.min()) - test.log_n_tests
 
 
 def within_bounds(family: Family, fit: Fit, members: FloatArray) -> bool:

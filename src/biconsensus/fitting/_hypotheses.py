@@ -157,7 +157,8 @@ def _scores(held: FloatArray, params: FloatArray, test: NfaTest, limit: float) -
 
 def _each(test: NfaTest, held: FloatArray, probability: FloatArray, n_background: float) -> FloatArray:
     """(t, k) log-10 NFA at each threshold."""
-    return test.log_nfa(held.ravel(), probability.ravel(), n_background).reshape(held.shape)
+    levels = np.repeat(test.thresholds, held.shape[1])
+    return test.log_nfa(held.ravel(), probability.ravel(), n_background, levels=levels).reshape(held.shape)
 
 
 def group(

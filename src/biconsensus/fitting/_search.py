@@ -25,7 +25,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.result._assemble import assemble_groups
 from biconsensus.result._consensus import Consensus
-from biconsensus.significance._models import Background, NfaTest, log_binomial_tail, log_tests
+from biconsensus.significance._models import Background, NfaTest, clumping, log_binomial_tail, log_tests
 from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_reach
 
 _FLANK = 2.0
@@ -48,6 +48,8 @@ _RAW = 4
 """Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
 _PILOT = 64
 """Hypotheses that are drawn to learn about the data."""
+_PILOTS_OF_CHANCE = 256
+"""Hypotheses through background points on which clumps are measured: their variance is known to a tenth."""
 _ENOUGH = 128
 """A round stops drawing hypotheses when this number has passed the screening: the next round looks for the rest."""
 _USED_UP = 0.1
@@ -179,6 +181,22 @@ def _refitted(one: Found, own: FloatArray) -> Found:
     return replace(one, fit=replace(one.fit, params=params))
 
 
+def _median(values: FloatArray) -> float:
+    """The median; infinity where there is none."""
+    return float(np.median(values)) if len(values) else float(np.inf)
+
+
+def _fitted_to(one: Found, own: FloatArray) -> Found:
+    """A model fitted to some elements, with weights as wide as its threshold."""
+    model, view = one.family.model, one.family.view(own)
+    params = np.asarray(model.refit(view, np.ones(len(view))), np.float64)  # type: ignore[attr-defined]
+    if not np.isfinite(params).all():
+        return one
+    for _ in range(_POLISH):
+        params = reweighted(model, view, params, one.fit.threshold)
+    return replace(one, fit=replace(one.fit, params=params, core=one.fit.threshold))
+
+
 class ModelSearch:
     """State of a search: which elements no model explains yet, and how many rounds were made."""
 
@@ -222,6 +240,10 @@ class ModelSearch:
         while True:
             self.found = found
             structures = self.structures()
+            joined = self._joined(structures)
+            if joined is not None:
+                found = polished(joined, self.data)
+                continue
             out = self._out_of_bounds(structures)
             if out is None:
                 out = structures.covered()
@@ -230,6 +252,25 @@ class ModelSearch:
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
+
+    def _joined(self, structures: Structures) -> list[Found] | None:
+        """The models with one in place of two, where one model holds the elements of both as well as it holds its own.
+
+        What one model leaves at its edges can make a second one beside it; then each takes the half that is nearest.
+        """
+        for t, weak in reversed(list(enumerate(self.found))):
+            for s, strong in enumerate(self.found):
+                if s == t or strong.family.name != weak.family.name or not hasattr(strong.family.model, "refit"):
+                    continue
+                if not _median(structures.residuals[structures.labels == t, s]) <= 2 * structures.bands[s]:
+                    continue
+                own = self.data[(structures.labels == s) | (structures.labels == t)]
+                one = _fitted_to(strong, own)
+                near = one.family.residuals(one.fit.params[None], own)[:, 0] <= structures.bands[s]
+                if near.mean() >= _SCALE:
+                    rest = [each for index, each in enumerate(self.found) if index not in (s, t)]
+                    return [one, *rest]
+        return None
 
     def _out_of_bounds(self, structures: Structures) -> int | None:
         """The first model whose elements do not cover as much of it as they must."""
@@ -265,7 +306,7 @@ class ModelSearch:
             p = test.chance.probability(
                 test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds
             )
-            value = float(test.log_nfa(held, p, test.chance.size).min())
+            value = float(test.log_nfa(held, p, test.chance.size, levels=test.thresholds).min())
             if not value < worst:
                 worst, index = value, t
         return index
@@ -283,6 +324,7 @@ class ModelSearch:
         threshold = self.threshold
         self._chance = self._background(data, threshold)
         self._planned: dict[str, int] = {}
+        self._clumps = {family.name: self._clumping(family, data, threshold) for family in self.families}
         candidates = []
         for family in self.families:
             view, test, screened = self._screened(family, chosen, data, threshold)
@@ -293,6 +335,17 @@ class ModelSearch:
                 return confirm_as_paper(family, view, test, screened, groups, self.settings.epsilon)
             candidates.append(Candidates.of(family, view, test, screened, [columns for _, columns in groups]))
         return self._confirmed(data, candidates)
+
+    def _clumping(self, family: Family, data: FloatArray, threshold: float) -> FloatArray:
+        """Size of the clumps in which elements come, as models of chance meet them."""
+        chance = self._viewed(family)
+        measured = chance.rule == "background" and self.settings.test.density == "data"
+        if not measured or len(chance.points) <= 2 * family.model.sample_size:
+            return np.ones(len(FRACTIONS))
+        points = chance.points[: min(len(data), len(chance.points))]
+        rng = np.random.default_rng(0)  # of chance already: which of its points are chosen hardly matters
+        params = propose(family, points, _PILOTS_OF_CHANCE, rng).params
+        return clumping(family.model, params, family.view(data), chance, threshold * FRACTIONS)
 
     def _background(self, data: FloatArray, threshold: float) -> Background:
         """What chance does with the elements that are left, outside of what was found."""
@@ -401,8 +454,8 @@ class ModelSearch:
         tests = log_tests(len(data), size, family.most, len(FRACTIONS))
         own = len(data)
         shares = chance.probabilities(family.model, pilot, threshold * FRACTIONS)
-        for p in np.median(shares, axis=1) if len(pilot) else [1.0]:
-            nfa = tests + log_binomial_tail(len(data) - size, counts, p)
+        for p, clumps in zip(np.median(shares, axis=1) if len(pilot) else [1.0], self._clumps[family.name]):
+            nfa = tests + log_binomial_tail(len(data) - size, counts, p) / clumps
             smallest = size + int(np.searchsorted(-nfa, -np.log10(self.settings.epsilon))) + 1
             own = min(own, max(smallest - round(p * len(data)), size))
         sample_chance = min(1.0, (own / len(data)) ** size * _local_gain(family, data))
@@ -438,6 +491,7 @@ class ModelSearch:
             soft,
             threshold if soft or literal else VOTE * threshold,
             family.steps,
+            1.0 if literal else self._clumps[family.name],
         )
 
 

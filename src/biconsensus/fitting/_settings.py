@@ -71,7 +71,8 @@ class Nfa:
     hits: str = "background"
     """Where the chance of a hit comes from: "background" points, closed forms ("paper"), "empirical" density."""
     density: str = "data"
-    """Background points follow the local density of the "data", or are "uniform" in the bounding box."""
+    """Background points follow the local density of the "data", whose clumps are measured too, or are independent and
+    "uniform" in the bounding box."""
     tests: str = "sampled"
     """Whether the "sampled" hypotheses are the tests, or all minimal samples there are ("combinatorial")."""
     screen_epsilon: float = 10.0

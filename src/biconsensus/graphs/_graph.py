@@ -208,3 +208,11 @@ def from_igraph(graph: Any, weight: str | None) -> Graph:
     named = weight is not None and weight in graph.es.attributes()
     values = [edge_weight(w, k) for k, w in enumerate(graph.es[weight])] if named else [1.0] * len(ends)
     return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)
+
+
+def relabel(labels: Any) -> IntArray:
+    """Consecutive labels from 0, first seen first."""
+    _, first, codes = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(first.size)
+    return rank[codes.ravel()]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import first_in_rows, held_weight
+from biconsensus.matrix._groups import first_in_rows, held_weight
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus

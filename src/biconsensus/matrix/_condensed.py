@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.matrix._blocks import Blocks
+from biconsensus.matrix._groups import Blocks
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import UIntArray, column_sums, group_rows, mix, row_hashes, row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by
+from biconsensus.matrix._groups import in_groups, stored_rows, sums_by
 from biconsensus.pool._rows import CACHED, column_sums, group_rows, mix, row_parts
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 

@@ -16,8 +16,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._blocks import Blocks
-from biconsensus.matrix._coverage import in_groups, stored_rows, summed, sums_by, top_in_rows, values_at
+from biconsensus.matrix._groups import (
+    Blocks,
+    in_groups,
+    stored_rows,
+    summed,
+    sums_by,
+    top_in_rows,
+    values_at,
+)
 from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
 from biconsensus.pool._rows import CACHED
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray, comparable

@@ -88,8 +88,8 @@ def respecting(
     """Labels in which every answer is respected, and few elements are moved.
 
     Elements that must be together go where most of them are, unless something that they must not meet is there; then
-    to the group next to it, and where no source puts them with any other, to a group of their own. The largest sets
-    choose first, among equals the one that is nearest to its group.
+    to the group with which they are most probably together, and where they are more probably apart from all others, to
+    a group of their own. The largest sets choose first, among equals the one that is nearest to its group.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def respecting(
     seeds : sequence of sequences of int
         Elements that the search kept together.
     near : mapping of int to (T,) array
-        For each element of an answer, the share of the sources that put it together with each group, on average.
+        For each element of an answer, the probability that it belongs to each group.
 
     Returns
     -------
@@ -120,7 +120,11 @@ def respecting(
         own = labels[members]
         votes = np.bincount(own[own >= 0], minlength=n_groups).astype(float)
         # members count first; how near they are only decides between groups with as many of them
-        wish.append(votes + np.mean([near[x] for x in members if x in near] or [np.zeros(n_groups)], axis=0) / 2)
+        close = np.zeros(n_groups)
+        known = [near[x] for x in members if x in near]
+        if known:
+            close[: known[0].size] = np.mean(known, axis=0)
+        wish.append(votes + np.where(close > 0.5, close, 0.0) / 2)
     place: dict[int, int] = {}
     for k in sorted(range(len(sets)), key=lambda k: (-len(sets[k]), -wish[k].max(initial=0.0), sets[k][0])):
         taken = {place[foe] for foe in foes.get(k, ()) if foe in place}

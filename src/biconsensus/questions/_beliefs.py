@@ -1,228 +1,237 @@
 """What is believed of the groups of a person, given the sources and the answers.
 
-A group of the consensus is cut into pieces where an answer, or what was learned from answers, says so: at joints of the
-tree inside the group. Which pieces belong together is then not a matter of the tree. Every two of them are believed to
-be together with a probability that rises with the share of the sources that put them together, and every answer about
-elements of the two speaks for it or against it. Pieces that belong together are one set, and what is said of one of
-them counts for the set.
+Every two rows are believed to be together with a probability. It rises with the share of the sources that put them
+together, is higher where the consensus does so, and the level of agreement from which rows belong together is learned
+from the answers.
 
-Two things are learned from the answers: the level of agreement from which branches belong together, and how often an
-answer is about two untypical elements, so that it does not hold for those that are like them.
+An answer about two elements is about two other rows only as far as these belong with the two: if x is with i, and y
+with j, then x and y are together exactly if i and j are. How probable that is, is what is believed of x and i, and of
+y and j, beyond chance. So an answer says much of rows that all sources put with its elements, and little of others.
+
+The groups are those with the fewest pairs that are expected to be wrong, found by average linkage.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, log_expit, logit
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.questions._tree import RowTree
+from biconsensus.questions._answers import components
+from biconsensus.questions._rows import Rows, shared_share
+from biconsensus.quorum._linkage import average_tree
 from biconsensus.result._consensus import Answered
 
 LEVELS = np.linspace(0.0, 1.0, 101)
-"""Levels of agreement from which branches may belong together: percents."""
+"""Levels of agreement from which rows may belong together: percents."""
 AGREEMENTS = np.linspace(0.0, 1.0, 1001)
-"""Agreements for which a belief is worked out; those between are interpolated."""
+"""Agreements for which a belief is worked out; others are rounded to them."""
 SPREAD = 0.4
-"""Scale of the logistic curve around the level. Of the joints of 45 pools with known groups, the share that belong
-together rises that slowly with the agreement of the sources (benchmarks/tuning/questions.py)."""
+"""Scale of the logistic curve around the level. Of the pairs of elements of pools with known groups, the share that
+belong together rises that slowly with the agreement of the sources (benchmarks/tuning/questions.py)."""
 TRUST = 1.0
-"""Log odds for joints as the consensus has them, from the same table: joints of equal agreement belong together with
+"""Log odds for pairs as the consensus has them, from the same table: pairs of equal agreement belong together with
 log odds about two higher where the consensus joins them."""
 STRENGTH = 3.0
-"""Answers that the consensus itself is worth when the level is learned; 2 to 4 are a plateau (the same script)."""
+"""Answers that the consensus itself is worth when the level is learned (the same script compares others)."""
 SURE = 0.98
 """Largest probability without an answer, and one minus the smallest: a few answers must be able to change any."""
-UNTYPICAL = 1.0, 20.0
-"""How often an answer is about untypical elements, before any: one in twenty, as if twenty answers had been looked at.
-Of one in ten and two in twenty neither does better (the same script)."""
-MOST_UNTYPICAL = 0.4
-"""Largest such share that is believed: an answer never speaks against itself."""
-LEARNING_ROUNDS = 3
-"""Bound of the rounds in which that share is learned; it mostly stays after two."""
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """Pieces of the tree, and which of them are together."""
-
-    piece: IntArray
-    """(k + j,) the piece of each branch of the tree; -1 for branches of several pieces."""
-    together: IntArray
-    """(p,) the set of each piece."""
-    sizes: FloatArray
-    """(p,) elements of each piece."""
-    kept: FloatArray
-    """(j,) probability that each joint inside a group is rightly joined."""
-    before: FloatArray
-    """(p, p) probability without answers that two pieces belong together."""
-    yes: FloatArray
-    no: FloatArray
-    """(p, p) answers "together" and "apart" about elements of two pieces."""
-    weight: float
-    """Log odds that one answer is worth."""
-
-    def probability(self, one: FloatArray, other: FloatArray) -> FloatArray:
-        """(a, b) probability that sets of pieces, given by their (a, p) and (b, p) indicators, belong together.
-
-        What was said of two pieces counts as much as they are large.
-        """
-        pairs = np.outer(self.sizes, self.sizes)
-        asked = self.yes + self.no
-        prior = (one @ (pairs * self.before) @ other.T) / np.maximum(one @ pairs @ other.T, 1e-300)
-        said = (one @ (pairs * (self.yes - self.no)) @ other.T) / np.maximum(one @ (pairs * asked) @ other.T, 1e-300)
-        return np.asarray(expit(logit(np.clip(prior, 1e-6, 1 - 1e-6)) + self.weight * said * (one @ asked @ other.T)))
-
-    def labels(self, n_rows: int) -> IntArray:
-        """(k,) the set of each row of the tree."""
-        return self.together[self.piece[:n_rows]]
+CARRIED = 0.999
+"""Largest probability that an answer holds for others: it keeps the odds finite."""
 
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What is believed of a tree, given answers."""
+    """What is believed of rows, given answers."""
 
-    tree: RowTree
+    rows: Rows
     answers: tuple[Answered, ...]
 
     @cached_property
-    def leaves(self) -> IntArray:
-        """(a, 2) rows of the tree that the elements of each answer are, -1 for elements in no group."""
-        elements = np.array([(i, j) for i, j, _ in self.answers], np.int64).reshape(-1, 2)
-        rows = self.tree.pool.inverse[elements].astype(np.int64)
-        found = np.full(rows.shape, -1)
-        inside = (self.tree.groups[rows] >= 0).all(axis=1)
-        found[inside] = self.tree.leaves_of(rows[inside].ravel()).reshape(-1, 2)
-        return found
+    def named(self) -> IntArray:
+        """(n,) elements of the answers."""
+        return np.unique([x for i, j, _ in self.answers for x in (i, j)]).astype(np.int64)
 
     @cached_property
-    def said(self) -> BoolArray:
-        """(a,) whether each answer is "together"."""
-        return np.array([together for *_, together in self.answers], bool)
+    def sets(self) -> list[list[int]]:
+        """Named elements that are together, directly or by way of others."""
+        return components(self.answers)
 
     @cached_property
-    def votes(self) -> tuple[FloatArray, FloatArray]:
-        """(j,) answers "together" and "apart" about each joint."""
-        found = [np.zeros(len(self.tree.children)) for _ in range(2)]
-        for (one, other), together in zip(self.leaves, self.said):
-            joint = self.tree.joint_of(int(one), int(other)) if one >= 0 and other >= 0 and one != other else -1
-            if joint >= 0:
-                found[0 if together else 1][joint] += 1
-        return found[0], found[1]
+    def apart(self) -> list[tuple[int, int]]:
+        """Pairs of these sets that are apart."""
+        owner = {x: k for k, members in enumerate(self.sets) for x in members}
+        pairs = {(owner[i], owner[j]) for i, j, together in self.answers if not together}
+        return sorted({(min(pair), max(pair)) for pair in pairs})
+
+    @cached_property
+    def _everything(self) -> IntArray:
+        """(n + k,) distinct rows of the pool: those of the named elements, then those that stand for all."""
+        return np.concatenate([self.rows.pool.inverse[self.named].astype(np.int64), self.rows.rows])
+
+    @cached_property
+    def _of_named(self) -> tuple[FloatArray, BoolArray]:
+        """(n, n + k) share of the sources that put a named element with each row, and whether the consensus does."""
+        n, every = self.named.size, self._everything
+        groups = self.rows.groups[every]
+        joined = (groups[:n, None] == groups) & (groups >= 0)
+        return shared_share(self.rows.pool, every[:n], every), joined
 
     @cached_property
     def levels(self) -> tuple[FloatArray, FloatArray]:
         """(l,) weights of the levels, before and after the answers."""
-        tree, (yes, no) = self.tree, self.votes
-        above = (tree.together[:, None] - LEVELS) / SPREAD
-        smaller = tree.sizes[tree.children].min(axis=1)
-        # the consensus speaks for a level as if it were a few answers
-        worth = STRENGTH * smaller / max(float(smaller.sum()), 1e-300)
-        told, denied = log_expit(above), log_expit(-above)
-        start = worth @ np.where(tree.inside[:, None], told, denied)
-        found = [np.exp(logs - logs.max()) for logs in (start, start + yes @ told + no @ denied)]
+        above = (AGREEMENTS[:, None] - LEVELS) / SPREAD
+        own, pairs = self.rows.groups[self.rows.rows], np.outer(self.rows.counts, self.rows.counts)
+        place, joined = _places(self.rows.share), own[:, None] == own
+        start = np.zeros(LEVELS.size)
+        # the consensus speaks for a level as if it were a few answers, half of them "together"
+        for side, curve in ((joined, log_expit(above)), (~joined, log_expit(-above))):
+            weight = np.bincount(place[side], pairs[side], minlength=AGREEMENTS.size)
+            start += STRENGTH / 2 * (weight @ curve) / max(float(weight.sum()), 1e-300)
+        share, together = self._of_named
+        told = np.zeros(LEVELS.size)
+        for i, j, yes in self.answers:
+            one, other = np.searchsorted(self.named, [i, j])
+            odds = (share[one, other] - LEVELS) / SPREAD + (TRUST if together[one, other] else -TRUST)
+            told += log_expit(odds if yes else -odds)
+        found = [np.exp(logs - logs.max()) for logs in (start, start + told)]
         return found[0] / found[0].sum(), found[1] / found[1].sum()
 
-    def without_answers_about(self, agreement: FloatArray, joined: BoolArray) -> FloatArray:
-        """Probability that branches belong together, by the agreement on them and whether the consensus joins them.
+    @cached_property
+    def _curves(self) -> FloatArray:
+        """(2, 1001) probability by agreement, for pairs that the consensus does not join and for those that it joins.
 
         The answers count by the level that was learned from them. Before any answer it is as the consensus has it.
         """
         start, now = self.levels
-        found = np.empty(agreement.shape)
-        for side, trust in ((True, TRUST), (False, -TRUST)):
+        found = np.empty((2, AGREEMENTS.size))
+        for side, trust in enumerate((-TRUST, TRUST)):
             curve = expit((AGREEMENTS[:, None] - LEVELS) / SPREAD + trust)
-            here = joined == side
-            first = np.interp(agreement[here], AGREEMENTS, curve @ start)
+            first = curve @ start
             as_is = np.maximum(first, 0.51) if side else np.minimum(first, 0.49)
-            found[here] = as_is + np.interp(agreement[here], AGREEMENTS, curve @ now) - first
+            found[side] = as_is + curve @ now - first
         return np.clip(found, 1.0 - SURE, SURE)
 
+    def _without_answers_about(self, share: FloatArray, joined: BoolArray) -> FloatArray:
+        """Probability that rows are together, by what the sources and the consensus say."""
+        return self._curves[joined.astype(np.int64), _places(share)]
+
     @cached_property
-    def partition(self) -> Partition:
-        """Pieces and sets, with the share of untypical answers that goes with them."""
-        share = UNTYPICAL[0] / UNTYPICAL[1]
-        for _ in range(LEARNING_ROUNDS):
-            found = self._partition(float(np.log((1.0 - share) / share)))
-            labels = found.labels(self.tree.rows.size)
-            known = (self.leaves >= 0).all(axis=1)
-            one, other = (labels[self.leaves[known, side]] for side in (0, 1))
-            wrong = int(((one == other) != self.said[known]).sum())
-            learned = min((UNTYPICAL[0] + wrong) / (UNTYPICAL[1] + known.sum()), MOST_UNTYPICAL)
-            if learned == share:
-                break
-            share = learned
+    def _prior(self) -> FloatArray:
+        """(k, k) probability that two rows are together, but for what was said of rows like them."""
+        own = self.rows.groups[self.rows.rows]
+        return self._without_answers_about(self.rows.share, own[:, None] == own)
+
+    @cached_property
+    def chance(self) -> float:
+        """Probability that two elements are together of which nothing is known."""
+        weight = self.rows.counts / self.rows.counts.sum()
+        return float(weight @ self._prior @ weight)
+
+    def beyond_chance(self, probability: FloatArray) -> FloatArray:
+        """How far what was said of one row holds for another, by the probability that they are together."""
+        return np.maximum(probability - self.chance, 0.0) / (1.0 - self.chance)
+
+    @cached_property
+    def _like(self) -> FloatArray:
+        """(s, n + k) probability that each row belongs with each set of named elements.
+
+        First by what the sources say; then what the answers say of the named elements themselves is counted too.
+        """
+        n, every = self.named.size, self._everything
+        share, joined = self._of_named
+        prior = self._without_answers_about(share, joined)
+        same = every[:n, None] == every
+        belongs = self._of_sets(np.where(same, 1.0, self.beyond_chance(prior)))
+        odds = np.clip(logit(prior) + self._evidence(belongs[:, :n], belongs), logit(1.0 - SURE), logit(SURE))
+        return self._of_sets(np.where(same, 1.0, self.beyond_chance(expit(odds))))
+
+    def _of_sets(self, of_named: FloatArray) -> FloatArray:
+        """(s, n + k) the largest values among the members of each set."""
+        return np.array([of_named[np.searchsorted(self.named, one)].max(axis=0) for one in self.sets])
+
+    def _evidence(self, one: FloatArray, other: FloatArray) -> FloatArray:
+        """(a, b) log odds that the answers give to pairs, from how the two sides belong with each set, (s, a), (s, b).
+
+        Where an answer does not hold for a pair, it says what it would say by chance.
+        """
+        found = np.zeros((one.shape[1], other.shape[1]))
+        for k, members in enumerate(self.sets):
+            if len(members) > 1:
+                carried = np.minimum(np.outer(one[k], other[k]), CARRIED)
+                found += np.log1p(carried / ((1.0 - carried) * self.chance))
+        for k, m in self.apart:
+            # what belongs with one of two sets that are apart does not belong with the other
+            a, b = _exclusive(one[k], one[m]), _exclusive(other[k], other[m])
+            carried = np.minimum(np.maximum(np.outer(a[0], b[1]), np.outer(a[1], b[0])), CARRIED)
+            found -= np.log1p(carried / ((1.0 - carried) * (1.0 - self.chance)))
         return found
 
-    def _partition(self, weight: float) -> Partition:
-        """Pieces and sets where an answer is worth these log odds."""
-        tree, (yes, no) = self.tree, self.votes
-        k = tree.rows.size
-        # once pieces are apart, whether they are together after all is for the pieces, not for the joint
-        said = weight * np.where(no > 0, -no, yes)
-        kept = expit(logit(self.without_answers_about(tree.together, tree.inside)) + said)
-        piece, n_pieces = _pieces(tree, kept)
-        member = np.zeros((k, n_pieces))
-        member[np.arange(k), piece[:k]] = tree.counts
-        sizes = member.sum(axis=0)
-        mean = member / sizes
-        group = np.empty(n_pieces, np.int64)
-        group[piece[:k]] = tree.groups[tree.rows]
-        before = self.without_answers_about(mean.T @ tree.share @ mean, group[:, None] == group)
-        about = [np.zeros((n_pieces, n_pieces)) for _ in range(2)]
-        known = (self.leaves >= 0).all(axis=1)
-        for (one, other), together in zip(piece[self.leaves[known]], self.said[known]):
-            if one != other:
-                table = about[0 if together else 1]
-                table[one, other] += 1
-                table[other, one] += 1
-        alone = Partition(piece, np.arange(n_pieces), sizes, kept, before, about[0], about[1], weight)
-        return replace(alone, together=_joined(alone))
+    @cached_property
+    def together(self) -> FloatArray:
+        """(k, k) probability that two rows are together."""
+        if not self.answers:
+            return self._prior
+        of_rows = self._like[:, self.named.size :]
+        return np.asarray(expit(logit(self._prior) + self._evidence(of_rows, of_rows)))
+
+    @cached_property
+    def branches(self) -> Branches:
+        """The tree of the rows: what is most probably together is joined first."""
+        return Branches.of(self.together, self.rows.counts)
+
+    def near(self, labels: IntArray) -> FloatArray:
+        """(n, T) mean probability, in log odds, that each named element is together with the rows of each group."""
+        n = self.named.size
+        members = np.zeros((labels.size, int(labels.max()) + 1))
+        members[np.arange(labels.size), labels] = self.rows.counts
+        share, joined = self._of_named
+        odds = logit(self._without_answers_about(share[:, n:], joined[:, n:]))
+        odds += self._evidence(self._like[:, :n], self._like[:, n:])
+        return np.asarray(expit(odds @ (members / members.sum(axis=0))))
 
 
-def _pieces(tree: RowTree, kept: FloatArray) -> tuple[IntArray, int]:
-    """(k + j,) pieces of the branches, -1 for branches of several, and their number.
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """A tree of rows: numbers below k are rows, the others joints of two branches, in the order of joining."""
 
-    Every group is cut where most pairs are as they are believed to be.
-    """
-    k = tree.rows.size
-    worth = (2.0 * kept - 1.0) * tree.sizes[tree.children].prod(axis=1)
-    whole, best = np.zeros(k + worth.size), np.zeros(k + worth.size)
-    for joint, (a, b) in enumerate(tree.children, start=k):
-        whole[joint] = whole[a] + whole[b] + worth[joint - k] if tree.inside[joint - k] else -np.inf
-        best[joint] = max(whole[joint], best[a] + best[b])
-    found, number = np.full(best.size, -1), 0
-    for branch in range(best.size - 1, -1, -1):
-        above = tree.parent[branch]
-        if above >= 0 and found[above] >= 0:
-            found[branch] = found[above]
-        elif whole[branch] >= best[branch]:
-            found[branch], number = number, number + 1
-    return found, number
+    children: IntArray
+    """(k - 1, 2) the two branches that each joint joins."""
+    together: FloatArray
+    """(k - 1,) mean probability that a pair across the joint is together."""
+    inside: BoolArray
+    """(k - 1,) whether the joint is inside a group; the others join groups."""
+    sizes: FloatArray
+    """(2 k - 1,) elements of each branch."""
+    members: list[IntArray]
+    """(2 k - 1) rows of each branch."""
+    labels: IntArray
+    """(k,) groups: what is more probably together than apart."""
+
+    @classmethod
+    def of(cls, together: FloatArray, counts: FloatArray) -> Branches:
+        """The tree of rows by average linkage."""
+        tree = average_tree(1.0 - together, counts)
+        children, k = tree[:, :2].astype(np.int64), counts.size
+        members, labels = [np.array([row]) for row in range(k)], np.arange(k)
+        for joint, (a, b) in enumerate(children):
+            members.append(np.concatenate([members[a], members[b]]))
+            if tree[joint, 2] < 0.5:
+                labels[members[-1]] = k + joint
+        sizes = np.array([counts[own].sum() for own in members])
+        groups = np.unique(labels, return_inverse=True)[1]
+        return cls(children, 1.0 - tree[:, 2], tree[:, 2] < 0.5, sizes, members, groups)
 
 
-def _joined(pieces: Partition) -> IntArray:
-    """(p,) sets of pieces: the two that are most probably together become one, while that is more probable than not."""
-    labels = np.arange(pieces.sizes.size)
-    pairs = np.outer(pieces.sizes, pieces.sizes)
-    asked = pieces.yes + pieces.no
-    # sums over the pairs of pieces of two sets: pairs, pairs believed together, answers, and what these say
-    sums = np.stack([pairs, pairs * pieces.before, asked, pairs * asked, pairs * (pieces.yes - pieces.no)])
-    left = np.arange(labels.size)
-    while left.size > 1:
-        n_pairs, believed, n_asked, about, said = sums
-        prior = np.clip(believed / n_pairs, 1e-6, 1 - 1e-6)
-        odds = logit(prior) + pieces.weight * n_asked * said / np.maximum(about, 1e-300)
-        np.fill_diagonal(odds, -np.inf)
-        one, other = sorted(divmod(int(odds.argmax()), left.size))
-        if odds[one, other] <= 0:
-            break
-        labels[labels == left[other]] = left[one]
-        sums[:, one] += sums[:, other]
-        sums[:, :, one] += sums[:, :, other]
-        sums = np.delete(np.delete(sums, other, axis=1), other, axis=2)
-        left = np.delete(left, other)
-    return np.unique(labels, return_inverse=True)[1]
+def _places(share: FloatArray) -> IntArray:
+    """Places of agreements among `AGREEMENTS`."""
+    return np.rint(share * (AGREEMENTS.size - 1)).astype(np.int64)
+
+
+def _exclusive(one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two probabilities, given that not both are true."""
+    left = np.maximum(1.0 - one * other, 1e-9)
+    return one * (1.0 - other) / left, other * (1.0 - one) / left

@@ -1,30 +1,30 @@
 """`next_question` and `answer`: which pair to ask a person about, and the consensus that follows from the answers.
 
-What is believed of the groups is in `_beliefs`: pieces of the groups, and sets of pieces. A question is whether two
-sets are one, whether a piece is rightly in its set, or whether a piece is one or two. The next one is that by which the
-most elements would change, times the probability that they do; it is put as a pair of typical elements.
+What is believed of every two rows is in `_beliefs`. A question is whether two groups are one, or whether a group is one
+or two. The next one is that which settles the most elements that are expected to be at a wrong place, put as the pair
+of elements that stands for the most of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from biconsensus._checks import check_indices
 from biconsensus.errors import InputError
-from biconsensus.protocols import IntArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.questions._answers import checked, respecting
 from biconsensus.questions._beliefs import Beliefs
-from biconsensus.questions._tree import RowTree, first_of_rows, shared_share
+from biconsensus.questions._rows import Rows, first_of_rows, shared_share
 from biconsensus.result._consensus import Answered, Consensus
 from biconsensus.result._regrouped import regrouped
 
-MOST_ASKED = 5
-"""Pairs of typical elements that are asked about the same two sides."""
+MOST_DOUBTS = 10
+"""Doubts, the largest first, for which the best pair is looked for: bounds time, and smaller ones settle less."""
 WORTH_ASKING = 0.05
 """Elements that must be expected to change, or there is nothing left to ask."""
 
@@ -68,20 +68,30 @@ def next_question(consensus: Consensus, skip: Iterable[Sequence[int]] = ()) -> Q
     skip : iterable of pairs of int
         Pairs that a person could not answer.
     """
-    tree = tree_of(_base(consensus))
-    known = {frozenset((i, j)) for i, j, _ in consensus.answers} | {frozenset((int(i), int(j))) for i, j in skip}
-    first = first_of_rows(tree.pool)
-    for doubt in _doubts(Beliefs(tree, consensus.answers)):
-        if doubt.change < WORTH_ASKING:
-            return None
-        ones, others = (first[tree.rows[tree.typical(side)[:MOST_ASKED]]] for side in doubt.sides)
-        for attempt in range(MOST_ASKED):
-            # the most typical two, then the next one of either side in turn
-            one = int(ones[min((attempt + 1) // 2, ones.size - 1)])
-            other = int(others[min(attempt // 2, others.size - 1)])
-            if frozenset((one, other)) not in known:
-                return _question(consensus, doubt, (one, other))
-    return None
+    beliefs = Beliefs(rows_of(_base(consensus)), consensus.answers)
+    known = {frozenset((int(i), int(j))) for i, j in skip} | _implied(beliefs)
+    first = first_of_rows(consensus.pool)[beliefs.rows.rows]
+    best: tuple[_Doubt, tuple[int, int]] | None = None
+    for doubt in islice(_doubts(beliefs), MOST_DOUBTS):
+        if doubt.change < (WORTH_ASKING if best is None else best[0].change):
+            break
+        settled = _settled(beliefs, doubt)
+        for place in np.argsort(-settled, axis=None, kind="stable"):
+            one, other = divmod(int(place), doubt.sides[1].size)
+            pair = int(first[doubt.sides[0][one]]), int(first[doubt.sides[1][other]])
+            if frozenset(pair) not in known:
+                change = float(settled[one, other])
+                if change >= WORTH_ASKING and (best is None or change > best[0].change):
+                    best = replace(doubt, change=change), pair
+                break
+    return None if best is None else _question(consensus, *best)
+
+
+def _implied(beliefs: Beliefs) -> set[frozenset[int]]:
+    """Pairs of named elements of which the answer is known, or follows from others."""
+    sets = beliefs.sets
+    inside = {frozenset(pair) for members in sets for pair in combinations(members, 2)}
+    return inside | {frozenset((i, j)) for one, other in beliefs.apart for i in sets[one] for j in sets[other]}
 
 
 @dataclass(frozen=True)
@@ -89,57 +99,56 @@ class _Doubt:
     """Two sides that may belong together or not."""
 
     change: float
-    """Elements that are expected to change."""
+    """Elements that are expected to change, at most."""
     probability: float
     """How probable it is that they belong together."""
     sizes: tuple[float, float]
     """Elements of either side."""
     sides: tuple[IntArray, IntArray]
-    """Rows of the tree that stand for either side."""
+    """Rows of either side."""
+    joined: bool
+    """Whether they are together today."""
 
 
 def _doubts(beliefs: Beliefs) -> Iterator[_Doubt]:
     """Everything that could be asked, what would change most first."""
-    tree, found = beliefs.tree, beliefs.partition
-    k = tree.rows.size
-    of_rows = found.piece[:k]
-    inside = np.flatnonzero(tree.inside & (found.piece[k:] >= 0))
-    smaller = tree.sizes[tree.children[inside]].min(axis=1)
-    sets = (found.together == np.arange(int(found.together.max()) + 1)[:, None]).astype(float)
-    of_sets = sets @ found.sizes
-    one, other = np.triu_indices(len(sets), 1)
-    apart = found.probability(sets, sets)[one, other]
-    # pieces of sets of several, against the others of their set
-    parts = np.flatnonzero(sets.sum(axis=1)[found.together] > 1)
-    alone = np.eye(found.sizes.size)[parts]
-    others = sets[found.together[parts]] - alone
-    held = np.array([float(found.probability(a[None], b[None])[0, 0]) for a, b in zip(alone, others)])
-    left = of_sets[found.together[parts]] - found.sizes[parts]
+    tree, counts = beliefs.branches, beliefs.rows.counts
+    inside = np.flatnonzero(tree.inside)
+    members = np.zeros((counts.size, int(tree.labels.max()) + 1))
+    members[np.arange(counts.size), tree.labels] = counts
+    sizes = members.sum(axis=0)
+    one, other = np.triu_indices(sizes.size, 1)
+    between = ((members / sizes).T @ beliefs.together @ (members / sizes))[one, other]
     change = np.concatenate(
         [
-            (1.0 - found.kept[inside]) * smaller,
-            apart * np.minimum(of_sets[one], of_sets[other]),
-            (1.0 - held) * np.minimum(found.sizes[parts], left),
+            (1.0 - tree.together[inside]) * tree.sizes[tree.children[inside]].min(axis=1),
+            between * np.minimum(sizes[one], sizes[other]),
         ]
     )
     for place in np.argsort(-change, kind="stable"):
         if place < inside.size:
             a, b = tree.children[inside[place]]
-            sides = tree.members(int(a)), tree.members(int(b))
-            sizes = float(tree.sizes[a]), float(tree.sizes[b])
-            probability = float(found.kept[inside[place]])
+            sides, probability = (tree.members[a], tree.members[b]), float(tree.together[inside[place]])
         else:
-            if place < inside.size + one.size:
-                pair = place - inside.size
-                two, probability = (sets[one[pair]], sets[other[pair]]), float(apart[pair])
-            else:
-                part = place - inside.size - one.size
-                two, probability = (alone[part], others[part]), float(held[part])
-            sizes = float(two[0] @ found.sizes), float(two[1] @ found.sizes)
-            # the largest piece of a set stands for it
-            largest = [int((found.sizes * side).argmax()) for side in two]
-            sides = np.flatnonzero(of_rows == largest[0]), np.flatnonzero(of_rows == largest[1])
-        yield _Doubt(float(change[place]), probability, sizes, sides)
+            pair = place - inside.size
+            sides = np.flatnonzero(tree.labels == one[pair]), np.flatnonzero(tree.labels == other[pair])
+            probability = float(between[pair])
+        of_sides = float(counts[sides[0]].sum()), float(counts[sides[1]].sum())
+        yield _Doubt(float(change[place]), probability, of_sides, sides, bool(place < inside.size))
+
+
+def _settled(beliefs: Beliefs, doubt: _Doubt) -> FloatArray:
+    """(a, b) elements that are expected to be at a wrong place and that an answer about each pair would settle."""
+    one, other = doubt.sides
+    together, counts = beliefs.together, beliefs.rows.counts
+    across = together[np.ix_(one, other)]
+    wrong = (1.0 - across if doubt.joined else across) * np.outer(counts[one], counts[other])
+    carried = []
+    for side in doubt.sides:
+        like = beliefs.beyond_chance(together[np.ix_(side, side)])
+        np.fill_diagonal(like, 1.0)
+        carried.append(like)
+    return np.asarray(carried[0] @ wrong @ carried[1] / max(doubt.sizes))
 
 
 def _question(consensus: Consensus, doubt: _Doubt, pair: tuple[int, int]) -> Question:
@@ -183,45 +192,25 @@ def with_answers(base: Consensus, answers: Iterable[Answered]) -> Consensus:
     known = checked(answers, seeds)
     if not known:
         return base
-    tree = tree_of(base)
-    of_leaves = Beliefs(tree, known).partition.labels(tree.rows.size)
-    labels = _labels_of(base, tree, of_leaves)
-    members = csr_array(
-        (tree.counts, (np.arange(of_leaves.size), of_leaves)), shape=(of_leaves.size, int(of_leaves.max()) + 1)
-    )
-    named = np.unique([x for i, j, _ in known for x in (i, j)])
-    near = shared_share(tree.pool, tree.pool.inverse[named].astype(np.int64), tree.rows) @ members
-    near = near / np.maximum(np.asarray(members.sum(axis=0)).ravel(), 1e-300)
-    placed = respecting(labels, known, seeds, dict(zip(named.tolist(), np.asarray(near))))
-    labels = _with_twins(base, labels, placed, named)
+    rows = rows_of(base)
+    beliefs = Beliefs(rows, known)
+    of_rows = beliefs.branches.labels
+    near = dict(zip(beliefs.named.tolist(), beliefs.near(of_rows)))
+    labels = respecting(_labels_of(base, rows, of_rows), known, seeds, near)
     return replace(regrouped(base, labels, "answers"), answers=known, unanswered=base)
 
 
-def _with_twins(base: Consensus, labels: IntArray, placed: IntArray, named: IntArray) -> IntArray:
-    """Labels in which elements that no source tells from a named one that was moved, go with it.
-
-    Where named elements of one row are at several places, the others stay where they were.
-    """
-    rows = base.pool.inverse[named]
-    target = np.full(base.pool.rows.shape[0], -1)
-    target[rows] = placed[named]
-    several = rows[target[rows] != placed[named]]
-    target[several] = -1
-    twins = target[base.pool.inverse]
-    return np.where((placed == labels) & (twins >= 0) & ~np.isin(np.arange(labels.size), named), twins, placed)
-
-
-def _labels_of(base: Consensus, tree: RowTree, of_leaves: IntArray) -> IntArray:
-    """(m,) groups of all elements, from the groups of the rows of the tree; elements in no group stay there."""
-    of_rows = np.full(tree.groups.size, -1)
-    for group in np.unique(tree.groups[tree.rows]):
-        own = np.flatnonzero(tree.groups == group)
-        here = np.unique(of_leaves[tree.groups[tree.rows] == group])
-        # only in a group that was split does it matter which row of the tree a row is nearest to
-        of_rows[own] = here[0] if here.size == 1 else of_leaves[tree.leaves_of(own)]
+def _labels_of(base: Consensus, rows: Rows, found: IntArray) -> IntArray:
+    """(m,) groups of all elements, from those of the rows that stand for them; elements in no group stay there."""
+    of_rows = np.full(rows.groups.size, -1)
+    for group in np.unique(rows.groups[rows.rows]):
+        own = np.flatnonzero(rows.groups == group)
+        here = np.unique(found[rows.groups[rows.rows] == group])
+        # only in a group that was split does it matter which row a row is nearest to
+        of_rows[own] = here[0] if here.size == 1 else found[rows.nearest(own)]
     labels = of_rows[base.pool.inverse]
     # elements that a search kept together can have another group than others of their row
-    return np.where(base.labels < 0, -1, np.where(labels < 0, int(of_leaves.max(initial=-1)) + 1 + base.labels, labels))
+    return np.where(base.labels < 0, -1, np.where(labels < 0, int(found.max(initial=-1)) + 1 + base.labels, labels))
 
 
 def _base(consensus: Consensus) -> Consensus:
@@ -236,10 +225,10 @@ def _base(consensus: Consensus) -> Consensus:
     return consensus.unanswered
 
 
-def tree_of(base: Consensus) -> RowTree:
-    """The tree of a consensus, made once."""
-    known: RowTree | None = base.__dict__.get("_row_tree")
+def rows_of(base: Consensus) -> Rows:
+    """The rows of a consensus that questions are about, drawn and compared once."""
+    known: Rows | None = base.__dict__.get("_question_rows")
     if known is None:
-        known = RowTree.of(base)
-        base.__dict__["_row_tree"] = known
+        known = Rows.of(base)
+        base.__dict__["_question_rows"] = known
     return known

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._blocks import Blocks
+from biconsensus.matrix._groups import Blocks
 from biconsensus.methods._joint import Votes
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.quorum._path import PathPoint, QuorumPath, make_point, rows_of_source

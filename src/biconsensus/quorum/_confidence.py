@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array, csr_array
 
 from biconsensus.errors import InputError
-from biconsensus.matrix._coverage import values_at
+from biconsensus.matrix._groups import values_at
 from biconsensus.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:

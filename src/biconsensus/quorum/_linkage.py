@@ -7,14 +7,14 @@ import numpy as np
 from biconsensus.protocols import FloatArray, IntArray
 
 
-def average_tree(distances: FloatArray, counts: IntArray) -> FloatArray:
+def average_tree(distances: FloatArray, counts: IntArray | FloatArray) -> FloatArray:
     """Average-linkage tree (r - 1, 4), in the format of SciPy, of rows that stand for several elements each.
 
     Parameters
     ----------
     distances : (r, r) array
         Symmetric; not changed.
-    counts : (r,) array of int
+    counts : (r,) array
         Elements behind each row.
 
     Returns

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import sums_by
+from biconsensus.matrix._groups import sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import FloatArray, IntArray

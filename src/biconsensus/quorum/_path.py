@@ -17,9 +17,8 @@ import numpy as np
 
 from biconsensus._work import on_one_thread
 from biconsensus.errors import MissingDependencyError, PoolWarning
-from biconsensus.matrix._blocks import Blocks
 from biconsensus.matrix._condensed import Condensed
-from biconsensus.matrix._coverage import held_weight, in_groups, largest_in_rows, sums_by
+from biconsensus.matrix._groups import Blocks, held_weight, in_groups, largest_in_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of, peaks
 from biconsensus.pool._pool import Pool

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._blocks import Blocks
-from biconsensus.matrix._coverage import (
+from biconsensus.matrix._groups import (
+    Blocks,
     held_weight,
     in_groups,
     largest_in_rows,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from biconsensus.matrix._coverage import top_in_rows
+from biconsensus.matrix._groups import top_in_rows
 from biconsensus.plots._numbers import chance_text
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._confidence import Likeness, calibrated

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import held_weight, largest_in_rows
+from biconsensus.matrix._groups import held_weight, largest_in_rows
 from biconsensus.plots._bases import base_scores
 from biconsensus.plots._numbers import source_numbers
 from biconsensus.plots._overlaps import Overlaps

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.errors import InputError
-from biconsensus.matrix._blocks import Blocks
-from biconsensus.matrix._coverage import in_groups
+from biconsensus.matrix._groups import Blocks, in_groups
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction
 from biconsensus.pool._pool import Pool

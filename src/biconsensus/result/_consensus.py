@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.errors import InputError
-from biconsensus.matrix import _coverage as shares
+from biconsensus.matrix import _groups as shares
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import gather
 from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray

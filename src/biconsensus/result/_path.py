@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError
-from biconsensus.matrix._blocks import Blocks
+from biconsensus.matrix._groups import Blocks
 from biconsensus.methods._joint import columns_of
 from biconsensus.protocols import Block, Evidence, FloatArray
 from biconsensus.quorum._path import PathPoint, QuorumPath

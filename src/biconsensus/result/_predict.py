@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, vstack
 
 from biconsensus._checks import check_quorum
 from biconsensus.errors import InputError
-from biconsensus.matrix._coverage import summed
+from biconsensus.matrix._groups import summed
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import GUARD, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.special import gammaln, xlogy
 
-from biconsensus.matrix._coverage import in_groups, stored_rows, sums_by, values_at
+from biconsensus.matrix._groups import in_groups, stored_rows, sums_by, values_at
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Progress, silent
 
 TINY = 1e-300

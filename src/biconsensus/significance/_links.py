@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import largest_in_rows
+from biconsensus.matrix._groups import largest_in_rows
 from biconsensus.protocols import FloatArray, IntArray, Progress, silent
 from biconsensus.significance._description import (
     GroupLinks,

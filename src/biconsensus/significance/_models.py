@@ -29,6 +29,10 @@ _TINY = 1e-200
 _TERMS = 32
 """Terms of the hypergeometric series that are added at a time: most tails need no more."""
 _TILTS = np.geomspace(1e-2, 1e5, 128)
+_ONE_SIGMA = 0.6827
+"""Part of all numbers that a normal law has within one standard deviation."""
+_CLUMPED = 64
+"""Models of chance that must be hit once or more, on average, before clumps are measured on them."""
 
 
 def bounding_box(data: FloatArray) -> FloatArray:
@@ -357,6 +361,62 @@ def log_tightness(mean_square: ArrayLike, codimension: float = 1.0) -> FloatArra
     return np.asarray(np.maximum(rates.max(axis=1), 0.0) / np.log(10), np.float64)
 
 
+def clumping(model: Model, params: FloatArray, data: FloatArray, chance: Background, levels: FloatArray) -> FloatArray:
+    """How many times as much the hits of models of chance vary as they would if elements were independent.
+
+    Parameters
+    ----------
+    model : Model
+        The family.
+    params : float array, shape (k, p)
+        Models that the elements have no part in, such as hypotheses through background points.
+    data : float array, shape (m, d)
+        Elements.
+    chance : Background
+        What chance does with independent elements.
+    levels : float array, shape (t,)
+        Thresholds.
+
+    Returns
+    -------
+    float array, shape (t,)
+        The mean square (robust: by a quantile) of the standardised number of hits at each threshold, at least 1. It is
+        1 for independent elements, and about the length of a run for elements that come in runs.
+
+    Notes
+    -----
+    Pixels of an edge are no independent elements: where an edge crosses the band of a model, five of them are hit, or
+    none. If hits come in clumps of c, their variance is c times as large and the logarithm of their tail, far out, one
+    c-th: the usual correction for overdispersion.
+
+    Examples
+    --------
+    >>> from biconsensus.models import get_model
+    >>> rng = np.random.default_rng(0)
+    >>> model, points = get_model("line"), rng.uniform(size=(500, 2))
+    >>> chance = Background.of(model, points, 4096, rng)
+    >>> lines = model.fit(rng.uniform(size=(256, 2, 2)))
+    >>> runs = np.repeat(points[:100], 5, axis=0)  # each element five times
+    >>> [int(clumping(model, lines, one, chance, np.array([0.02]))[0].round()) for one in (points, runs)]
+    [1, 5]
+    """
+    n_points, found = len(chance.points), np.ones(len(levels))
+    if not n_points or not len(params):
+        return found
+    shares = chance.shares(model, params, levels)
+    residuals = model.residuals(params, data)
+    for index, (level, share) in enumerate(zip(levels, shares)):
+        wanted = len(data) * share
+        usable = (wanted >= 1) & (share < 1)
+        if usable.sum() < _CLUMPED:
+            continue
+        hits = count_hits(residuals[:, usable] <= level)
+        # the chance of a hit was measured on a number of points itself
+        spread = np.sqrt(wanted * (1 - share) * (1 + len(data) / n_points))[usable]
+        found[index] = max(1.0, np.quantile(np.abs(hits - wanted[usable]) / spread, _ONE_SIGMA) ** 2)
+    return found
+
+
 def log_tests(
     n_elements: int, sample_size: int, n_hypotheses: int, n_thresholds: int = 1, rule: str = "sampled"
 ) -> float:
@@ -412,11 +472,18 @@ class NfaTest:
     """Distance up to which hypotheses vote."""
     steps: int = 0
     """Steps of local improvement of the hypotheses that pass."""
+    clumping: FloatArray | float = 1.0
+    """Size, at each threshold, of the clumps in which elements come: so many hits count as one."""
 
     @property
     def threshold(self) -> float:
         """That of members."""
         return float(self.thresholds[-1])
+
+    def clumps(self, levels: FloatArray | float) -> FloatArray:
+        """Sizes of clumps at some thresholds."""
+        sizes = np.broadcast_to(self.clumping, self.thresholds.shape)
+        return np.asarray(np.interp(levels, self.thresholds, sizes), np.float64)
 
     def log_nfa(
         self,
@@ -425,22 +492,28 @@ class NfaTest:
         n_background: float,
         live: BoolArray | None = None,
         own: IntArray | int | None = None,
+        levels: FloatArray | None = None,
     ) -> FloatArray:
         """(k,) base-10 NFA of k models that hold this much, beyond `own` elements, of the m or of the live ones.
 
-        The hit probabilities were measured on `n_background` points; infinity where they are known.
+        The hit probabilities were measured on `n_background` points; infinity where they are known. Each model is
+        looked at within its own of the `levels`; all within the whole threshold by default.
         """
+        clumps = self.clumps(self.threshold if levels is None else levels)
         if self.weights is not None:
             among = self.weights if live is None else self.weights[live]
             # the bound needs a probability that is not too small: two standard errors above the measured one
             n_background = max(n_background, 1.0)
             above = 2 * np.sqrt(probability / n_background) + 1 / n_background
-            return self.log_n_tests + log_weighted_tail(among, held, np.minimum(probability + above, 1.0))
+            tail = log_weighted_tail(among, held, np.minimum(probability + above, 1.0))
+            return np.asarray(self.log_n_tests + tail / clumps, np.float64)
         n_elements = self.n_elements if live is None else int(live.sum())
         n_trials = n_elements - (self.left_out if own is None else own)
         if np.isinf(n_background):
-            return self.log_n_tests + log_binomial_tail(n_trials, held, probability)
-        return self.log_n_tests + log_excess_tail(n_trials, held, n_background, np.rint(probability * n_background))
+            tail = log_binomial_tail(n_trials, held, probability)
+        else:
+            tail = log_excess_tail(n_trials, held, n_background, np.rint(probability * n_background))
+        return np.asarray(self.log_n_tests + tail / clumps, np.float64)
 
     def held(self, hits: BoolArray, samples: IntArray | None) -> FloatArray:
         """(k,) elements, or their weight, within the threshold, without the elements of the sample."""

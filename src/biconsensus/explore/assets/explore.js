@@ -266,7 +266,7 @@ async function showQuestion() {
     ? "Do " + question.names[0] + " (" + groupName(question.groups[0]) + ") and " + question.names[1] + " (" + groupName(question.groups[1]) + ") belong together? " + Math.round(100 * question.together) + "% of the sources say so; it is about " + number(question.sizes[0]) + " and " + number(question.sizes[1]) + " elements like them."
     : "Nothing is left that is worth asking.";
   at("replies").hidden = !said.length;
-  at("reply-list").replaceChildren(...said.map((one, k) => make("li", {}, one.names.join(one.together ? " and " : " and not ") + (one.together ? " together " : " "), make("button", { type: "button", text: "Undo", "aria-label": "Undo: " + one.names.join(", "), onclick: () => choose({ answers: state.choices.answers.filter((_, other) => other !== k) }) }))));
+  at("reply-list").replaceChildren(...said.map((one, k) => make("li", {}, one.names.join(" and ") + (one.together ? " belong together " : " do not belong together "), make("button", { type: "button", text: "Undo", "aria-label": "Undo: " + one.names.join(", "), onclick: () => choose({ answers: state.choices.answers.filter((_, other) => other !== k) }) }))));
 }
 
 function reply(said) {

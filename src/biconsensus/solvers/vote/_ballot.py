@@ -23,7 +23,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._coverage import stored_rows
+from biconsensus.matrix._groups import stored_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import column_sizes
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus._checks import need
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import Graph
-from biconsensus.sources.networks._algorithm import need
 
 
 def clique_percolation(graph: Graph, seed: int = 0, *, k: int = 3) -> csr_array:

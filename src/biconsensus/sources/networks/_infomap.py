@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.graphs._graph import Graph
+from biconsensus._checks import need
+from biconsensus.graphs._graph import Graph, relabel
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import need, relabel
 
 
 def infomap(graph: Graph, seed: int, *, n_trials: int = 1, markov_time: float = 1.0) -> IntArray:

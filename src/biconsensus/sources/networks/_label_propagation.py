@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.graphs._graph import Graph
-from biconsensus.matrix._coverage import in_groups, largest_in_rows, stored_rows
+from biconsensus.graphs._graph import Graph, relabel
+from biconsensus.matrix._groups import in_groups, largest_in_rows, stored_rows
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import relabel
 
 BATCHES = 20
 """Parts of the nodes that are updated one after the other, so that labels do not swing."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from biconsensus._checks import need
 from biconsensus.errors import UnknownNameError
-from biconsensus.graphs._graph import Graph
+from biconsensus.graphs._graph import Graph, relabel
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import need, relabel
 from biconsensus.sources.networks._walktrap import as_igraph
 
 LEAST_GAIN = 1e-5

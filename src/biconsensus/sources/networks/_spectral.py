@@ -8,9 +8,8 @@ from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans
 
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import Graph
+from biconsensus.graphs._graph import Graph, relabel
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.sources.networks._algorithm import relabel
 
 DENSE_BELOW = 300
 """Nodes up to which all eigenvectors by LAPACK are quicker than a few by Lanczos."""

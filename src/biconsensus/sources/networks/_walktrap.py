@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus.graphs._graph import Graph
+from biconsensus._checks import need
+from biconsensus.graphs._graph import Graph, relabel
 from biconsensus.protocols import IntArray
-from biconsensus.sources.networks._algorithm import need, relabel
 
 
 def walktrap(graph: Graph, seed: int = 0, *, steps: int = 4) -> IntArray:
