@@ -322,11 +322,11 @@ def _() -> bool:
 @row(71)
 def _() -> bool:
     seconds = []
-    for size in (25_000, 100_000):
+    for size in (50_000, 100_000):  # below, everything is searched in another way, which is quicker still
         start = time.process_time()
         bc.find_consensus([np.arange(size), *[np.arange(size) % 2] * 4])
         seconds.append(time.process_time() - start)
-    return seconds[1] < 8 * seconds[0] + 0.5
+    return seconds[1] < 3 * seconds[0]
 
 
 @row(76)
