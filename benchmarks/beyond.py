@@ -4,7 +4,7 @@ The pools, draws and seeds of modes took no part in any choice; those of develop
 are the same). Rules were changed in view of figures of this page: `converged` (the worst part decides; with the mean of
 the parts 13 of 15 answers were within .02, with an extrapolation before that 12 of 16), the share of elements that may
 move before the search is done again, and how far an answer holds for others (three of the fourteen pools below had
-ended below their start). So `converged` and questions are confirmed on fresh pools: points that were generated with
+ended below their start). Fresh pools have to confirm `converged` and questions: points that were generated with
 seeds that nothing was tried on.
 
 BENCH=quick measures a few of each; ``python -m benchmarks.beyond planted large`` measures these parts only.
@@ -429,7 +429,7 @@ def question_lines(values: Values, kind: str) -> list[str]:
     for name, one in asked.items():
         lines.append(f"| {name} | {one['before']:.3f} | {one['asked']:.3f} | {one['random']:.3f} |")
     if not asked:
-        return []
+        return ["", "Not yet measured with the rule that stands now."]
     means = [np.mean([one[key] for one in asked.values()]) for key in ("before", "asked", "random")]
     below = [name for name, one in asked.items() if one["asked"] < one["before"] - 0.01]
     better = sum(one["asked"] >= one["random"] for one in asked.values())

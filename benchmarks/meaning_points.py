@@ -386,10 +386,13 @@ def _seeds(record: dict[str, Any]) -> list[str]:
 
 def _nulls(record: dict[str, Any]) -> list[str]:
     """False alarms."""
-    lines = ["| noise (2 to 20 dimensions, 200 to 5,000 points) | runs | more than one group |", "|---|---|---|"]
+    lines = ["| noise | dimensions | points | runs | more than one group |", "|---|---|---|---|---|"]
     for key in sorted(key for key in record if key.startswith("null/")):
+        shapes = np.array([name.split()[:2] for name in record[key]], dtype=np.int64)
+        (few, small), (many, large) = shapes.min(axis=0), shapes.max(axis=0)
         found = np.array(list(record[key].values()))
-        lines.append(f"| {key[5:]} | {found.size} | {(found > 1).sum()} ({(found > 1).mean():.1%}) |")
+        sizes = f"{few} to {many} | {small:,} to {large:,}" if few < many else f"{few} | {small:,} to {large:,}"
+        lines.append(f"| {key[5:]} | {sizes} | {found.size} | {(found > 1).sum()} ({(found > 1).mean():.1%}) |")
     return lines
 
 

@@ -238,7 +238,8 @@ def _stages(values: Values) -> list[str]:
         "## Stages",
         "",
         "Processor seconds of each stage of `find_consensus(table)` and of the labels. The exponents are fitted on all "
-        "sizes (1 is linear); stages of a few milliseconds have exponents of chance.",
+        "sizes (1 is linear); stages of a few milliseconds have exponents of chance. No majority is searched for where "
+        "the path of a sample is far from one.",
         "",
         "![Seconds of each stage](scale-stages.png)",
         "",
@@ -253,7 +254,9 @@ def _stages(values: Values) -> list[str]:
                 lines.append(f"| {kind} | {size_name(m)} | {here['rows']:,.0f} | {cells} |")
             if len(found) > 1:
                 slopes = " | ".join(
-                    f"{_exponent(list(found), [o[name] for o in found.values()]):.2f}" for name in names
+                    f"{_exponent(list(found), own):.2f}" if min(own) > 0 else ""
+                    for name in names
+                    if (own := [here[name] for here in found.values()])
                 )
                 lines.append(f"| {kind} | exponent | | {slopes} |")
             lines.append("")
@@ -377,7 +380,8 @@ def draw(values: Values, folder: Path) -> None:
     for axis, kind in zip(stage_axes, TABLES, strict=True):
         found = _staged(values, kind)
         for name in [*STAGES, "the rest", "whole"]:
-            seconds = [max(here[name], 1e-4) for here in found.values()]
+            # a stage that was not needed has no point
+            seconds = [max(here[name], 1e-4) if here[name] > 0 else np.nan for here in found.values()]
             axis.loglog(list(found), seconds, "o-", lw=2.6 if name == "whole" else 1.2, ms=4, label=name)
         if found:
             last = max(found)

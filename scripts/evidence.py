@@ -25,7 +25,7 @@ from scripts.bench import run
 from scripts.run_script import WITHOUT_DATA
 
 PARTS = ROOT / "docs" / "reproduction" / "parts"
-ALONE = ("beyond", "explore", "scale", "solvers")
+ALONE = ("beyond", "explore", "scale", "scale_networks", "solvers")
 """Parts whose figures are times: nothing else may run beside them."""
 
 

@@ -54,7 +54,7 @@ def coverage(places: FloatArray) -> float:
     --------
     >>> coverage(np.linspace(0, 0.5, 40))
     0.5
-    >>> coverage(np.append(np.linspace(0, 0.5, 40), [0.7, 0.85]))
+    >>> coverage(np.append(np.linspace(0, 0.5, 40), 0.75))
     0.5
     >>> coverage(np.linspace(0, 1, 40))
     1.0
