@@ -33,8 +33,8 @@ DEFAULT: tuple[tuple[str, dict[str, Any]], ...] = (
 MOST_RUNS, FEWEST_RUNS = 10, 2
 """Runs of each setting on small networks and on very large ones; two that agree are a consensus."""
 EDGES_IN_ALL = 2_000_000
-"""Edges that the runs of one setting look at together, as long as there are more than the fewest: it bounds the time.
-On LFR networks of seed 1 with 10,000 and 30,000 nodes two runs gave the communities of ten."""
+"""Edges that the runs of one setting look at together, as long as there are more than the fewest: it bounds the time,
+and was chosen by the time alone."""
 SECOND_SHARE = 4
 """Runs of the first round for each of the second: enough to be heard, too few to outvote the first."""
 
@@ -197,8 +197,7 @@ def contracted(graph: Graph, pool: Pool, least: int = EDGES_IN_ALL // MOST_RUNS)
     pool : Pool
         Communities of its nodes; where a run did not see all of them, nothing is contracted.
     least : int
-        Edges up to which nothing is contracted: there it saves little time, and what all runs have wrong stays wrong
-        (LFR networks of seeds 5 to 8 at nominal mixing 0.59 lost .005 by it).
+        Edges up to which nothing is contracted: there it saves little time, and what all runs have wrong stays wrong.
 
     Returns
     -------
