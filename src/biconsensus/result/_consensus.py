@@ -439,7 +439,7 @@ class Consensus:
         >>> halves, thirds = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 8
         >>> c = bc.find_consensus([halves] * 3 + [thirds] * 2)
         >>> c.answer(0, 4, together=False).labels
-        array([2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+        array([1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0])
         """
         from biconsensus.questions._questions import answer
 
