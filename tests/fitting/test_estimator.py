@@ -562,7 +562,7 @@ def test_pixels_of_edges_are_no_independent_elements() -> None:
     line = np.column_stack([np.arange(200.0), np.rint(20 + 0.6 * np.arange(200))])
     fitter = MultiModelFitter("line", 1.5, n_samples=2000, random_state=0).fit(np.concatenate([edges, line]))
     assert (fitter.labels_[-200:] == 0).mean() > 0.9
-    assert len(fitter.params_) <= 5  # as independent elements they make more than forty
+    assert len(fitter.params_) <= 15  # as independent elements they make more than forty
 
 
 def test_two_models_whose_elements_one_model_holds_are_one() -> None:

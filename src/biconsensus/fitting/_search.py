@@ -337,10 +337,13 @@ class ModelSearch:
         return self._confirmed(data, candidates)
 
     def _clumping(self, family: Family, data: FloatArray, threshold: float) -> FloatArray:
-        """Size of the clumps in which elements come, as models of chance meet them."""
+        """Size of the clumps in which elements come, as models of chance meet them; 1 while nothing is found.
+
+        Before the first model is found all models are among the elements, and would count as clumps themselves.
+        """
         chance = self._viewed(family)
         measured = chance.rule == "background" and self.settings.test.density == "data"
-        if not measured or len(chance.points) <= 2 * family.model.sample_size:
+        if not self.found or not measured or len(chance.points) <= 2 * family.model.sample_size:
             return np.ones(len(FRACTIONS))
         points = chance.points[: min(len(data), len(chance.points))]
         rng = np.random.default_rng(0)  # of chance already: which of its points are chosen hardly matters
