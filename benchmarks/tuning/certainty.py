@@ -19,7 +19,7 @@ from biconsensus.errors import BiconsensusWarning
 from biconsensus.metrics import ari
 from biconsensus.protocols import FloatArray
 from biconsensus.quorum import QuorumPath
-from biconsensus.quorum._overlaps import Overlaps
+from biconsensus.quorum._score import Overlaps
 
 _certainty = Overlaps.certainty
 CERTAINTIES: dict[str, Callable[[Overlaps], FloatArray]] = {

@@ -22,8 +22,7 @@ from biconsensus.metrics import ari, nmi
 from biconsensus.protocols import IntArray
 from biconsensus.quorum._given_number import _moved, _similarity
 from biconsensus.quorum._linkage import average_tree, cut_tree
-from biconsensus.quorum._overlaps import Overlaps
-from biconsensus.quorum._score import PathScorer
+from biconsensus.quorum._score import Overlaps, PathScorer
 
 SCALES = (0.03, 0.05, 0.07)
 RIVALS = ("nwca", "lwea", "lwgp", "evidence_accumulation")

@@ -41,7 +41,7 @@ WATCHED = [
     "pool.io._tables",
     "pool.io._text",
     "graphs._files",
-    "graphs._read",
+    "graphs._graph",
     "result._storage",
 ]
 """Modules whose branches guide the fuzzer: those that look at the bytes."""

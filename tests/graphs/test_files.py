@@ -14,7 +14,7 @@ import scipy.sparse
 
 from biconsensus.errors import FileFormatError, InputError
 from biconsensus.graphs import read_graph
-from biconsensus.graphs._files import node_attributes, read_graph_file
+from biconsensus.graphs._files import node_attributes
 from tests.helpers.weighted_graph import EXPECTED, weighted
 
 
@@ -129,7 +129,7 @@ def test_packed_files_stop_unpacking_where_memory_would_end(tmp_path, monkeypatc
 
 def test_missing_file():
     with pytest.raises(InputError, match="no file"):
-        read_graph_file(Path("nowhere.gml"))
+        read_graph(Path("nowhere.gml"))
 
 
 @pytest.mark.parametrize(

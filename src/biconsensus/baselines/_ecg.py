@@ -10,8 +10,7 @@ from scipy.sparse import csr_array, csr_matrix
 from biconsensus._checks import need
 from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import relabel
-from biconsensus.graphs._read import read_graph
+from biconsensus.graphs._graph import read_graph, relabel
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, IntArray
 

@@ -16,8 +16,7 @@ from biconsensus.baselines._consensus_network import (
 )
 from biconsensus.baselines._tables import takes_tables
 from biconsensus.errors import InputError
-from biconsensus.graphs._graph import Graph, relabel
-from biconsensus.graphs._read import read_graph
+from biconsensus.graphs._graph import Graph, read_graph, relabel
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 

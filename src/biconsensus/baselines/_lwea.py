@@ -15,7 +15,7 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._linkage import average_tree
-from biconsensus.quorum._overlaps import Overlaps
+from biconsensus.quorum._score import Overlaps
 
 
 def certainty(pool: Pool, scale: float = 0.4) -> FloatArray:

@@ -28,8 +28,7 @@ from biconsensus.communities._runs import (
 )
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
 from biconsensus.find import Search, solve
-from biconsensus.graphs._graph import Graph, sum_of_graphs, union_nodes
-from biconsensus.graphs._read import read_graph
+from biconsensus.graphs._graph import Graph, read_graph, sum_of_graphs, union_nodes
 from biconsensus.metrics import noise_as_singletons
 from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.protocols import FloatArray
@@ -295,7 +294,6 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
         self.evidence_ = evidence.of_grouping(self.labels_)
-        self.modularity_ = metrics.modularity(graph.adjacency, self.labels_)
         self.conductance_ = conductances(graph, self.consensus_.membership)
         self.communities_ = sets_of_names(self.consensus_.membership, graph.names)
         return self
@@ -351,6 +349,11 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         if backing is not None:
             values[backing] = self.backing_.tolist()
         write_attributes(graph, self.graph_, values)
+
+    @property
+    def modularity_(self) -> float:
+        """Modularity of the communities; nodes in none are communities of their own."""
+        return metrics.modularity(self.graph_.adjacency, self.labels_)
 
     def to_igraph(self, graph: Any = None) -> Any:
         """The answer as an igraph VertexClustering; nodes in no community get one of their own.

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from biconsensus._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from biconsensus.graphs._graph import Graph
+    from biconsensus.graphs._graph import Graph, read_graph
     from biconsensus.graphs._lfr import lfr_network
-    from biconsensus.graphs._read import read_graph
 
 __all__ = [
     "Graph",
@@ -22,6 +21,6 @@ __getattr__, __dir__ = lazy_names(
     {
         "Graph": "biconsensus.graphs._graph",
         "lfr_network": "biconsensus.graphs._lfr",
-        "read_graph": "biconsensus.graphs._read",
+        "read_graph": "biconsensus.graphs._graph",
     },
 )

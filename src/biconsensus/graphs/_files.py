@@ -9,7 +9,8 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from scipy.sparse import coo_array, load_npz
 
 from biconsensus._checks import available_memory
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
-from biconsensus.graphs._graph import Graph, from_edge_list, from_matrix, from_networkx
 from biconsensus.pool.io._arrays import check_archive
 
 HEADERS = {
@@ -34,7 +34,19 @@ BYTES_OF_A_NODE = 100
 """Memory that a node without an edge takes at least: its name, a number, with its places in the list and the index."""
 
 
-def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
+@dataclass(frozen=True)
+class FileContent:
+    """A network as it was found in a file, in a form that `read_graph` takes."""
+
+    network: Any
+    """A networkx graph, an (m, m) adjacency or a list of edges."""
+    weight: str | None = None
+    """Edge attribute of a networkx graph that has the weights."""
+    nodes: Sequence[Hashable] | None = None
+    """All nodes, where a list of edges does not tell them."""
+
+
+def read_graph_file(path: Path, weight: str | None = "weight") -> FileContent:
     """Read a network from a file whose suffix tells its form.
 
     Parameters
@@ -48,7 +60,7 @@ def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
 
     Returns
     -------
-    Graph
+    FileContent
 
     Examples
     --------
@@ -57,8 +69,8 @@ def read_graph_file(path: Path, weight: str | None = "weight") -> Graph:
     >>> from biconsensus.graphs._files import read_graph_file
     >>> file = Path(tempfile.mkdtemp()) / "small.csv"
     >>> _ = file.write_text("ann,bob,2\\nbob,cy,1\\n")
-    >>> read_graph_file(file).names
-    ['ann', 'bob', 'cy']
+    >>> read_graph_file(file).network
+    [('ann', 'bob', 2.0), ('bob', 'cy', 1.0)]
     """
     reader = READERS.get(_suffix(path))
     if reader is None:
@@ -165,18 +177,18 @@ def _parsed(parse: Callable[[bytes], Any], data: bytes, name: str) -> Any:
         raise FileFormatError(f"{name}: cannot be read as {FORMS[parse]}: {error}") from error
 
 
-def _by_networkx(parse: Callable[[bytes], Any]) -> Callable[[bytes, str, str | None], Graph]:
+def _by_networkx(parse: Callable[[bytes], Any]) -> Callable[[bytes, str, str | None], FileContent]:
     """A reader from a parser of networkx."""
-    return lambda data, name, weight: from_networkx(_parsed(parse, data, name), weight)
+    return lambda data, name, weight: FileContent(_parsed(parse, data, name), weight)
 
 
-def _pajek(data: bytes, name: str, weight: str | None) -> Graph:
+def _pajek(data: bytes, name: str, weight: str | None) -> FileContent:
     """Pajek; its weights are always called weight."""
     text = _text(data)
     if "*vertices" not in text.lower():
         raise FileFormatError(f"{name}: cannot be read as Pajek: no line starts with *Vertices")
     graph = _parsed(_parse_pajek, data, name)
-    return from_networkx(graph, None if weight is None else "weight")
+    return FileContent(graph, None if weight is None else "weight")
 
 
 def _parse_pajek(data: bytes) -> Any:
@@ -184,7 +196,7 @@ def _parse_pajek(data: bytes) -> Any:
     return _networkx().parse_pajek(_text(data))
 
 
-def _matrix_market(data: bytes, name: str, weight: str | None) -> Graph:
+def _matrix_market(data: bytes, name: str, weight: str | None) -> FileContent:
     """Matrix Market: an adjacency."""
 
     def read() -> Any:
@@ -204,7 +216,7 @@ def _matrix_market(data: bytes, name: str, weight: str | None) -> Graph:
     return _adjacency(read, "Matrix Market", name, weight)
 
 
-def _sparse_array(data: bytes, name: str, weight: str | None) -> Graph:
+def _sparse_array(data: bytes, name: str, weight: str | None) -> FileContent:
     """A sparse array as `scipy.sparse.save_npz` writes it; nothing in it is executed."""
 
     def read() -> Any:
@@ -218,7 +230,7 @@ def _sparse_array(data: bytes, name: str, weight: str | None) -> Graph:
     return _adjacency(read, "a sparse array of SciPy", name, weight)
 
 
-def _adjacency(read: Callable[[], Any], form: str, name: str, weight: str | None) -> Graph:
+def _adjacency(read: Callable[[], Any], form: str, name: str, weight: str | None) -> FileContent:
     """The network of a matrix that `read` gives; whatever a damaged file makes it raise becomes our own error."""
     try:
         matrix = coo_array(read())
@@ -231,10 +243,10 @@ def _adjacency(read: Callable[[], Any], form: str, name: str, weight: str | None
         raise
     except Exception as error:
         raise FileFormatError(f"{name}: cannot be read as {form}: {error}") from error
-    return from_matrix(matrix if weight is not None else matrix != 0)
+    return FileContent(matrix if weight is not None else matrix != 0)
 
 
-def _metis(data: bytes, name: str, weight: str | None) -> Graph:
+def _metis(data: bytes, name: str, weight: str | None) -> FileContent:
     """METIS: nodes and edges on the first line, then the neighbours of each node, counted from 1."""
     lines = [line.split() for line in _text(data).splitlines() if not line.lstrip().startswith("%")]
     try:
@@ -248,14 +260,17 @@ def _metis(data: bytes, name: str, weight: str | None) -> Graph:
         for node, cells in enumerate(rows[: first[0]]):
             for k in range(skipped, len(cells), step):
                 value = float(cells[k + 1]) if step == 2 and weight is not None else 1.0
-                if node < int(cells[k]):
-                    edges.append((node + 1, int(cells[k]), value))
-        return from_edge_list(edges, nodes=list(range(1, first[0] + 1)))
+                neighbour = int(cells[k])
+                if not 1 <= neighbour <= first[0]:
+                    raise ValueError(f"node {node + 1} has the neighbour {neighbour}, and there are {first[0]} nodes")
+                if node < neighbour:
+                    edges.append((node + 1, neighbour, value))
+        return FileContent(edges, nodes=list(range(1, first[0] + 1)))
     except (ValueError, IndexError) as error:
         raise FileFormatError(f"{name}: cannot be read as METIS: {error}") from error
 
 
-def _edge_list(data: bytes, name: str, weight: str | None) -> Graph:
+def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
     """Two or more columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments."""
     edges = [
         (cells[0], cells[1], _weight(cells, name, number, weight))
@@ -264,7 +279,7 @@ def _edge_list(data: bytes, name: str, weight: str | None) -> Graph:
     ]
     if not edges:
         raise FileFormatError(f"{name}: no edges in the file; an edge is: node node [weight]")
-    return from_edge_list(edges)
+    return FileContent(edges)
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
@@ -308,7 +323,7 @@ FORMS: dict[Callable[[bytes], Any], str] = {
     _parse_pajek: "Pajek",
     _parse_adjacency_list: "an adjacency list",
 }
-READERS: dict[str, Callable[[bytes, str, str | None], Graph]] = {
+READERS: dict[str, Callable[[bytes, str, str | None], FileContent]] = {
     **{suffix: _by_networkx(parse) for suffix, parse in PARSERS.items()},
     ".adjlist": _by_networkx(_parse_adjacency_list),
     ".net": _pajek,

@@ -16,15 +16,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csr_array, issparse
 
 from biconsensus.errors import InputError, InputTypeError
+from biconsensus.graphs._files import read_graph_file
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
-__all__ = ["Graph", "sum_of_graphs", "union_nodes"]
+__all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,54 @@ class Graph:
                     f"{argument}: {name!r} is no node of the network; its nodes are e.g. {self.names[:5]!r}"
                 )
         return [self.index[name] for name in found]
+
+
+def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hashable] | None = None) -> Graph:
+    """Read a network of any supported form.
+
+    Parameters
+    ----------
+    data : Graph, networkx graph, igraph graph, (m, m) sparse or dense adjacency, edge list, or path
+        An edge list is an iterable of ``(u, v)`` or ``(u, v, weight)``, an (e, 2) or (e, 3) table, or a
+        (2, e) array of both ends, e above 3. A path is a file in one of the forms of `read_graph_file`: GML, GraphML,
+        GEXF, Pajek, METIS, Matrix Market, SciPy sparse, adjacency list or edge list, told by its suffix.
+    weight : str or None
+        Edge attribute with the weights; an edge without it weighs 1. None: every edge weighs 1.
+    nodes : sequence of m names, optional
+        Names for the rows of a matrix; for an edge list all nodes, also those without an edge.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from biconsensus.graphs import read_graph
+    >>> read_graph(np.array([[0, 1], [1, 0]]), nodes=["left", "right"]).n_edges
+    1
+    """
+    if isinstance(data, Graph):
+        return data
+    if isinstance(data, (str, Path)):
+        found = read_graph_file(Path(data), weight)
+        return read_graph(found.network, weight=found.weight, nodes=found.nodes)
+    if hasattr(data, "edges") and hasattr(data, "adj") and hasattr(data, "is_directed"):
+        return from_networkx(data, weight)
+    if hasattr(data, "get_edgelist"):
+        return from_igraph(data, weight)
+    if issparse(data) or _square(data):
+        return from_matrix(data, nodes)
+    if isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[0] == 2 and data.shape[1] > 3:
+        data = data.T
+    return from_edge_list(data, nodes)
+
+
+def _square(data: Any) -> bool:
+    """Whether this is a dense square matrix rather than a table of edges (a 2 x 2 or 3 x 3 array is a matrix)."""
+    if not isinstance(data, np.ndarray) or data.dtype.kind not in "buif" or data.ndim != 2:
+        return False
+    return bool(data.shape[0] == data.shape[1])
 
 
 def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None) -> Graph:
