@@ -165,20 +165,20 @@ def test_points_lie_on_their_picture(open_report: Callable[..., Any]) -> None:
     families = [get_model("line"), get_model("line")]
     page = open_report(consensus, X=X, models=FittedModels(families, lines, 1.0), image=pixels).page
     page.wait_for_selector("#view-canvas[data-picture]")
-    rows = page.evaluate(RED_ROWS)
-    assert len(rows) > 5000
-    assert np.mean(rows) < 0.5  # y counts downwards
+    count, mean = page.evaluate(RED_ROWS)
+    assert count > 5000
+    assert mean < 0.5  # y counts downwards
     assert page.locator("#residuals svg rect").count() > 0
 
 
 RED_ROWS = (
-    "(() => { const c = document.getElementById('view-canvas'), rows = [];"
+    "(() => { const c = document.getElementById('view-canvas'); let count = 0, sum = 0;"
     "const bytes = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
     "for (let i = 0; i < bytes.length; i += 4)"
-    " if (bytes[i] > 250 && bytes[i + 1] < 5) rows.push(Math.floor(i / 4 / c.width) / c.height);"
-    "return rows })()"
+    " if (bytes[i] > 250 && bytes[i + 1] < 5) { count += 1; sum += Math.floor(i / 4 / c.width) / c.height; }"
+    "return [count, sum / count] })()"
 )
-"""How far down the red pixels of the domain's picture lie."""
+"""How many pixels of the domain's picture are red, and how far down they lie on average."""
 
 
 def inked(page: Any) -> int:
@@ -229,7 +229,7 @@ def test_every_point_has_the_labels_of_python(browser: Any, tmp_path: Path, monk
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     n_points = 0
-    for seed in range(50):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         m, k = int(rng.integers(12, 90)), int(rng.integers(2, 6))
         truth = rng.integers(0, k, m)
@@ -289,17 +289,8 @@ def test_a_pool_of_one_mind_says_so(open_report: Callable[..., Any], blobs: Any)
     assert page.locator(".mode").count() == 0
 
 
-def moving_pool() -> bc.Consensus:
-    """Twelve groups in four in two, so that the path has many points."""
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(12), 20)
-    base = [np.where(rng.random(240) < 0.15, rng.integers(0, 12, 240), truth) // (1, 3, 6)[k % 3] for k in range(15)]
-    return bc.find_consensus(bc.Pool.from_labels(base, ids=np.array([f"e{i}" for i in range(240)])))
-
-
-def test_the_slider_moves_every_view(open_report: Callable[..., Any]) -> None:
-    consensus = moving_pool()
-    page = open_report(consensus, X=np.random.default_rng(0).normal(size=(240, 4))).page
+def test_the_slider_moves_every_view(open_report: Callable[..., Any], moving: bc.Consensus) -> None:
+    page = open_report(moving, X=np.random.default_rng(0).normal(size=(72, 4))).page
     pictures = ("view-canvas", "after", "heat", "items", "tracking")
     drawn = "(ids) => (settle(), ids).map((id) => document.getElementById(id).toDataURL())"
     first, start = page.evaluate(drawn, pictures), int(page.input_value("#slider"))
@@ -323,16 +314,15 @@ def test_the_slider_moves_every_view(open_report: Callable[..., Any]) -> None:
     assert page.evaluate("document.body.dataset.group") != ""
 
 
-def test_labels_and_pictures_can_be_saved(open_report: Callable[..., Any]) -> None:
-    consensus = moving_pool()
-    page = open_report(consensus, X=np.random.default_rng(0).normal(size=(240, 3))).page
+def test_labels_and_pictures_can_be_saved(open_report: Callable[..., Any], moving: bc.Consensus) -> None:
+    page = open_report(moving, X=np.random.default_rng(0).normal(size=(72, 3))).page
     with page.expect_download() as caught:
         page.click("#csv")
     text = Path(caught.value.path()).read_text()
     lines = text.split("\n")
     assert lines[0].strip() == "id,group,confidence,backing"
-    assert [int(line.split(",")[1]) for line in lines[1:241]] == consensus.labels.tolist()
-    assert caught.value.suggested_filename == f"labels-{len(consensus)}-groups.csv"
+    assert [int(line.split(",")[1]) for line in lines[1:73]] == moving.labels.tolist()
+    assert caught.value.suggested_filename == f"labels-{len(moving)}-groups.csv"
     for name in (
         "elements",
         "tree",
@@ -387,10 +377,10 @@ def test_tiles_explain_themselves(open_report: Callable[..., Any], blobs: Any) -
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_axe_finds_no_serious_fault(open_report: Callable[..., Any], dark: bool) -> None:
+def test_axe_finds_no_serious_fault(open_report: Callable[..., Any], moving: bc.Consensus, dark: bool) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    page = open_report(moving_pool(), dark=dark, X=np.random.default_rng(0).normal(size=(240, 4))).page
+    page = open_report(moving, dark=dark, X=np.random.default_rng(0).normal(size=(72, 4))).page
     page.click("#elements tbody button >> nth=0")
     page.click("#sources tbody button >> nth=0")
     found = Axe().run(page).response["violations"]
@@ -403,18 +393,22 @@ def test_moving_is_quick_for_five_thousand_elements(open_report: Callable[..., A
     base = [np.where(rng.random(5000) < 0.1, rng.integers(0, 12, 5000), truth) // (1, 3, 6)[k % 3] for k in range(9)]
     consensus = bc.find_consensus(base)
     page = open_report(consensus, X=rng.normal(size=(5000, 3)) + truth[:, None]).page
-    times = page.evaluate(
-        """() => [...Array(5).keys()].flatMap(() => points.map((_, p) => {
-          const start = performance.now();
-          goTo(p);
-          document.body.getBoundingClientRect();
-          return performance.now() - start;
-        }))"""
+    n_points, slowest = page.evaluate(
+        """() => {
+          const best = points.map(() => Infinity);
+          for (let round = 0; round < 5 && Math.max(...best) >= 300; round++)
+            points.forEach((_, p) => {
+              const start = performance.now();
+              goTo(p);
+              document.body.getBoundingClientRect();
+              best[p] = Math.min(best[p], performance.now() - start);
+            });
+          return [points.length, Math.max(...best)];
+        }"""
     )
-    n_points = len(times) // 5
     assert n_points > 2
-    # the best of five rounds for each point, with room: the machine of the tests may be busy with others
-    assert max(min(times[p::n_points]) for p in range(n_points)) < 300
+    # the best of at most five rounds for each point, with room: the machine of the tests may be busy with others
+    assert slowest < 300
 
 
 def test_an_empty_consensus_has_a_page(open_report: Callable[..., Any]) -> None:
@@ -444,6 +438,8 @@ def test_a_million_elements_open_at_once(browser: Any, tmp_path: Path) -> None:
         page.click("#chips button >> nth=3")
         assert set(texts(page, "#elements tbody td:nth-child(2)")) == {"group 3"}
         times.append(time.perf_counter() - started)
+        if times[-1] < 3:
+            break
     assert min(times) < 3
     assert "A sample" in page.inner_text("#elements-note")
     page.close()
