@@ -67,10 +67,10 @@ def labels_csv(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def points_csv(tmp_path: Path) -> Path:
-    """Three far groups of 30 points."""
+    """Three far groups of 15 points."""
     rng = np.random.default_rng(2)
-    truth = np.repeat([0, 1, 2], 30)
-    X = np.array([[0, 0], [9, 0], [0, 9]])[truth] + rng.normal(size=(90, 2))
+    truth = np.repeat([0, 1, 2], 15)
+    X = np.array([[0, 0], [9, 0], [0, 9]])[truth] + rng.normal(size=(45, 2))
     path = tmp_path / "points.csv"
     path.write_text("x,y,kind\n" + "".join(f"{x:.6f},{y:.6f},{k}\n" for (x, y), k in zip(X, truth)), encoding="utf-8")
     return path

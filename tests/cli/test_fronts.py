@@ -1,4 +1,4 @@
-"""The commands through real processes: what they print, write and score."""
+"""The commands: what they print, write and score. Real processes are in `test_process.py`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from biconsensus.pool.io import write_table
 from biconsensus.report._encode import data_uri
 
 
-def test_merge_writes_ids_groups_and_backing(call: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
-    done = call("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--out", "groups.csv")
+def test_merge_writes_ids_groups_and_backing(here: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
+    done = here("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--out", "groups.csv")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "groups.csv").read_text().splitlines()))
     assert [row["id"] for row in rows] == [f"e{i}" for i in range(60)]
@@ -82,7 +82,7 @@ def test_cluster_finds_far_groups(here: Callable[..., Any], points_csv: Path, tm
     summary = json.loads(done.stdout)
     assert summary["groups"] == 3
     assert summary["scores"]["ari"] > 0.95
-    assert "3 groups in 90 elements" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "3 groups in 45 elements" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_communities_of_two_cliques(here: Callable[..., Any], tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 from biconsensus.errors import FileFormatError, InputError, PoolWarning, SourceError
 from biconsensus.sources import _running
 from biconsensus.sources._running import Grouping, NamedSource, TimeUp, bounded, child_seeds, run_sources
+from biconsensus.sources._workers import SHARE_FROM
 
 DATA = np.arange(20.0)
 
@@ -42,12 +43,18 @@ def named(*functions):
     return [NamedSource(f"{f.__name__}{i}", f, {"i": i}) for i, f in enumerate(functions)]
 
 
-def test_results_do_not_depend_on_the_number_of_processes():
-    sources, seeds = named(*[draw] * 5), child_seeds(3, 5)
-    alone = run_sources(sources, DATA, seeds, 1)
-    both = run_sources(sources, DATA, seeds, 2)
-    for a, b, seed in zip(alone, both, seeds):
-        np.testing.assert_array_equal(a.labels, draw(DATA, seed))
+def positive(data, seed):
+    return (data > 0).astype(int)
+
+
+def test_results_do_not_depend_on_the_number_of_processes_and_large_data_reaches_them_unchanged():
+    data = np.random.default_rng(0).normal(size=200_000)
+    assert data.nbytes > SHARE_FROM  # so that it goes there as a file
+    sources, seeds = named(*[draw] * 3, *[positive] * 2), child_seeds(3, 5)
+    alone = run_sources(sources, data, seeds, 1)
+    both = run_sources(sources, data, seeds, 2)
+    for a, b, seed, function in zip(alone, both, seeds, [draw] * 3 + [positive] * 2):
+        np.testing.assert_array_equal(a.labels, function(data, seed))
         np.testing.assert_array_equal(a.labels, b.labels)
         assert (a.name, a.seed) == (b.name, b.seed)
 
@@ -71,13 +78,6 @@ def test_slow_and_dying_runs_are_stopped_and_the_others_kept():
     assert results[1].error == "stopped after the time limit of 2 s"
     assert results[3].error == "its process died twice"
     np.testing.assert_array_equal(results[2].labels, draw(DATA, 3))
-
-
-def test_large_data_reaches_the_processes_unchanged():
-    data = np.random.default_rng(0).normal(size=(200_000,))
-    sources = named(*[lambda x, seed: (x > 0).astype(int)] * 2)
-    for result in run_sources(sources, data, [0, 1], n_jobs=2):
-        np.testing.assert_array_equal(result.labels, data > 0)
 
 
 def test_warnings_of_a_run_are_kept_with_it():

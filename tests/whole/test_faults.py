@@ -16,7 +16,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from sklearn.cluster import KMeans
 
 import biconsensus as bc
@@ -273,19 +273,26 @@ def test_26_a_base_algorithm_raises():
         clustered(fails, fails).fit(FAR)
 
 
-def test_27_a_base_algorithm_hangs():
-    with pytest.warns(bc.errors.PoolWarning, match="1 of 5 base runs skipped"):
-        model = clustered(*BASE, hangs, time_limit=4, n_jobs=2).fit(FAR)
+@pytest.fixture(scope="module")
+def survived(tmp_path_factory):
+    """A fit of four runs that end well, one that hangs and one that kills its process; and the folder of results."""
+    folder = tmp_path_factory.mktemp("survived")
+    with pytest.warns(bc.errors.PoolWarning, match="2 of 6 base runs skipped"):
+        return clustered(*BASE, hangs, is_killed, time_limit=4, n_jobs=2, checkpoint=folder).fit(FAR), folder
+
+
+def test_27_a_base_algorithm_hangs(survived):
+    model, _ = survived
+    assert [result.ok for result in model.results_] == [True] * 4 + [False] * 2
     assert model.results_[4].error == "stopped after the time limit of 4 s"
     assert len(np.unique(model.labels_)) == 3
 
 
-def test_28_a_worker_is_killed(tmp_path):
-    with pytest.warns(bc.errors.PoolWarning, match="1 of 5 base runs skipped"):
-        model = clustered(*BASE, is_killed, n_jobs=2, checkpoint=tmp_path).fit(FAR)
-    assert model.results_[4].error == "its process died twice"
+def test_28_a_worker_is_killed(survived):
+    model, folder = survived
+    assert model.results_[5].error == "its process died twice"
     assert model.labels_.tolist() == clustered(*BASE).fit(FAR).labels_.tolist()
-    assert len(list(tmp_path.glob("*.npy"))) == 4
+    assert len(list(folder.glob("*.npy"))) == 4
 
 
 def test_29_an_interrupt_keeps_what_was_finished(tmp_path):
@@ -314,8 +321,8 @@ def test_30_a_checkpoint_that_was_cut_or_belongs_to_other_data(tmp_path):
 def test_31_memory_is_estimated_before_it_is_allocated():
     with pytest.raises(MemoryError, match=r"would need about .* MB, above the limit of 0 MB"):
         paper_consensus(TABLE, memory_limit=1000)
-    wide = bc.Pool.from_groups([[j, j + 1] for j in range(200_000)], n_elements=200_001)
-    with pytest.raises(MemoryError, match="AdmmSolver on 200001 rows x 200000 columns would need"):
+    wide = bc.Pool.from_matrix(eye_array(200_000, format="csr"))
+    with pytest.raises(MemoryError, match="AdmmSolver on 200000 rows x 200000 columns would need"):
         paper_consensus(wide, solver="admm")
 
 
