@@ -113,13 +113,13 @@ def slowly(block):
 
 def test_a_killed_worker_does_not_lose_the_job(client):
     table, _ = noisy(1000)
-    blocks = da.from_array(table, chunks=(100, 8)).map_blocks(
+    blocks = da.from_array(table, chunks=(170, 8)).map_blocks(
         slowly, dtype=table.dtype, meta=np.empty((0, 0), np.int16)
     )
     before = {info["pid"] for info in client.run(lambda: {"pid": os.getpid()}).values()}
 
     def kill_one():
-        time.sleep(0.5)
+        time.sleep(0.4)
         os.kill(min(before), signal.SIGKILL)
 
     killer = threading.Thread(target=kill_one)

@@ -4,6 +4,8 @@ import hashlib
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 import biconsensus as bc
+from biconsensus.solvers.vote import _ballot
 from tests.helpers.strategies import paper_consensus
 from tests.whole.test_golden import table
 
@@ -32,24 +35,47 @@ def test_threads_of_the_linear_algebra_change_no_label(solver):
 
 
 @pytest.mark.parametrize("method", ["greedy", "joint"])
-def test_threads_of_the_votes_change_nothing(method):
-    pool = bc.Pool.from_labels(table(7, m=2600), missing=-9)
+def test_threads_of_the_votes_change_nothing(method, monkeypatch):
+    started = []
+
+    class Threads(ThreadPoolExecutor):
+        def __init__(self, n_threads):
+            started.append(n_threads)
+            super().__init__(n_threads)
+
+    # blocks of few rows, so that a small table has several of them: one block needs no thread
+    monkeypatch.setattr(_ballot, "BLOCK", 100)
+    monkeypatch.setattr(_ballot, "ThreadPoolExecutor", Threads)
+    pool = bc.Pool.from_labels(table(7), missing=-9)
     one, two = (paper_consensus(pool, method=method, n_jobs=n) for n in (1, 2))
+    assert set(started) == {2}
     assert len(one) > 1
     assert one.labels.tobytes() == two.labels.tobytes()
     assert one.gains.tobytes() == two.gains.tobytes()
     assert one.backing.tobytes() == two.backing.tobytes()
 
 
+@lru_cache
+def cells_with_gaps():
+    """(120, 12) labels, NaN where nothing was said."""
+    cells = table(3, m=120).astype(float)
+    cells[cells == -9] = np.nan
+    return cells
+
+
+@lru_cache
+def on_one_machine(**options):
+    """Answer for these cells."""
+    return bc.find_consensus(cells_with_gaps(), **options)
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"quorum": 0.3, "unassigned": "nearest"}, {"method": "joint"}, {"overlap": True}]
 )
-@pytest.mark.parametrize("chunk", [97, 240])
+@pytest.mark.parametrize("chunk", [47, 120])
 def test_one_machine_and_dask_agree_bit_for_bit(options, chunk):
     da = pytest.importorskip("dask.array", reason="dask is an extra")
-    cells = table(3, m=240).astype(float)
-    cells[cells == -9] = np.nan
-    local = bc.find_consensus(cells, **options)
+    cells, local = cells_with_gaps(), on_one_machine(**options)
     lazy = bc.find_consensus(da.from_array(cells, chunks=(chunk, 5)), **options)
     assert len(local) > 1
     assert np.array_equal(np.asarray(lazy.labels), local.labels)

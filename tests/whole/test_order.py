@@ -46,7 +46,7 @@ def assert_as_good(here: bc.Consensus, there: bc.Consensus, labels: np.ndarray, 
 
 
 @pytest.mark.parametrize("method", METHODS)
-@examples(12)
+@examples(6)
 @given(seed=st.integers(0, 100_000))
 def test_permuted_elements_sources_and_names(method: str, seed: int) -> None:
     table = noisy(seed)
@@ -59,7 +59,7 @@ def test_permuted_elements_sources_and_names(method: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@examples(8)
+@examples(4)
 @given(seed=st.integers(0, 100_000))
 def test_doubled_elements(method: str, seed: int) -> None:
     table = noisy(seed)
@@ -68,7 +68,7 @@ def test_doubled_elements(method: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@examples(8)
+@examples(4)
 @given(seed=st.integers(0, 100_000))
 def test_doubled_sources(method: str, seed: int) -> None:
     table = noisy(seed)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -69,10 +70,16 @@ OWN_FILES = {"sources/_workers.py", "explore/_worker.py"}
 """Read what their own processes wrote a moment before: memory maps in a folder of their own, a pipe to a child."""
 
 
+@cache
+def parsed(path):
+    """Syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def calls():
     """File, name and constant keywords of every call in the package."""
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Call):
                 given = {k.arg: k.value.value for k in node.keywords if isinstance(k.value, ast.Constant)}
                 yield path.relative_to(SOURCE).as_posix(), ast.unparse(node.func), given
@@ -105,7 +112,7 @@ def imported_at(nodes):
 def test_no_file_of_the_package_knows_the_network():
     network = {"socket", "urllib", "http", "requests", "httpx", "ftplib", "smtplib", "ssl", "pickle", "pooch"}
     for path in FILES:
-        module = ast.parse(path.read_text(encoding="utf-8"))
+        module = parsed(path)
         found = set(imported_at(ast.walk(module))) & network
         name = path.relative_to(SOURCE).as_posix()
         assert found == (FETCHES | SERVES).get(name, set()), path
