@@ -34,7 +34,7 @@ demo: $(READY)
 	$(BIN)/biconsensus demo --out demo-output
 
 test: $(READY)
-	$(BIN)/python -m pytest -n $(JOBS) --durations=15 $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --durations=15 $(ARGS)
 
 test-integrations: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group integrations
