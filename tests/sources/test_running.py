@@ -19,6 +19,7 @@ from biconsensus.errors import FileFormatError, InputError, PoolWarning, SourceE
 from biconsensus.sources import _running
 from biconsensus.sources._running import Grouping, NamedSource, TimeUp, bounded, child_seeds, run_sources
 from biconsensus.sources._workers import SHARE_FROM
+from tests.helpers.ready_workers import ready_workers
 
 DATA = np.arange(20.0)
 
@@ -52,7 +53,8 @@ def test_results_do_not_depend_on_the_number_of_processes_and_large_data_reaches
     assert data.nbytes > SHARE_FROM  # so that it goes there as a file
     sources, seeds = named(*[draw] * 3, *[positive] * 2), child_seeds(3, 5)
     alone = run_sources(sources, data, seeds, 1)
-    both = run_sources(sources, data, seeds, 2)
+    with ready_workers():
+        both = run_sources(sources, data, seeds, 2)
     for a, b, seed, function in zip(alone, both, seeds, [draw] * 3 + [positive] * 2):
         np.testing.assert_array_equal(a.labels, function(data, seed))
         np.testing.assert_array_equal(a.labels, b.labels)

@@ -103,7 +103,8 @@ def estimators():
     return {
         "clustering": digest(bc.ConsensusClustering(base, random_state=1).fit(X).labels_),
         "communities": [
-            digest(result.labels) for result in bc.ConsensusCommunities(n_runs=3, random_state=1).fit(unclear).results_
+            digest(result.labels)
+            for result in bc.ConsensusCommunities(n_runs=3, quorum=0.5, random_state=1).fit(unclear).results_
         ],
         "fitting": digest(bc.MultiModelFitter("line", 0.02, n_samples=200, random_state=1).fit(crossing).labels_),
     }

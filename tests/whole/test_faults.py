@@ -26,6 +26,7 @@ from biconsensus.pool.io import read_labels, read_points
 from biconsensus.pool.io._writing import atomic_path
 from biconsensus.report import render_report
 from biconsensus.solvers import get_solver
+from tests.helpers.ready_workers import ready_workers
 from tests.helpers.strategies import paper_consensus
 
 TRUTH = np.repeat([0, 1, 2], [12, 10, 8])
@@ -277,7 +278,7 @@ def test_26_a_base_algorithm_raises():
 def survived(tmp_path_factory):
     """A fit of four runs that end well, one that hangs and one that kills its process; and the folder of results."""
     folder = tmp_path_factory.mktemp("survived")
-    with pytest.warns(bc.errors.PoolWarning, match="2 of 6 base runs skipped"):
+    with ready_workers(), pytest.warns(bc.errors.PoolWarning, match="2 of 6 base runs skipped"):
         return clustered(*BASE, hangs, is_killed, time_limit=4, n_jobs=2, checkpoint=folder).fit(FAR), folder
 
 
