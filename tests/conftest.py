@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,6 +30,17 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # scanpy, cdlib and others are heavy: `make test-integrations` brings them and asks for these tests
 collect_ignore = [] if os.environ.get("BICONSENSUS_INTEGRATIONS") else ["integrations"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Collect tests without looking for garbage: there is none, and looking takes a quarter of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 CHROMIUM_FLAGS = [

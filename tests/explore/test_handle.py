@@ -118,7 +118,7 @@ def test_visits_leave_nothing_behind(table: Path) -> None:
         ]
         visit()
         before = [count() for count in counts]
-        for _ in range(4):
+        for _ in range(2):
             visit()
         until = time.monotonic() + 5
         while any(count() > most for count, most in zip(counts, before)) and time.monotonic() < until:
