@@ -22,19 +22,33 @@ def explorer() -> Iterator[Explorer]:
         yield one
 
 
-@pytest.fixture
-def page(browser: Any, explorer: Explorer) -> Iterator[Any]:
-    """The page; at the end nothing may have failed or gone elsewhere."""
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    """The one page of the browser that the tests load the explorer in."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    found = context.new_page()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def page(tab: Any, explorer: Explorer) -> Iterator[Any]:
+    """The page; at the end nothing may have failed or gone elsewhere."""
     errors: list[str] = []
     asked: list[str] = []
-    found.on("console", lambda message: errors.append(message.text))
-    found.on("pageerror", lambda error: errors.append(str(error)))
-    found.on("request", lambda request: asked.append(request.url))
-    found.goto(explorer.url)
-    yield found
-    context.close()
+    heard = {
+        "console": lambda message: errors.append(message.text),
+        "pageerror": lambda error: errors.append(str(error)),
+        "request": lambda request: asked.append(request.url),
+    }
+    for event, listener in heard.items():
+        tab.on(event, listener)
+    tab.mouse.move(0, 0)
+    tab.goto(explorer.url)
+    yield tab
+    for event, listener in heard.items():
+        tab.remove_listener(event, listener)
+    tab.goto("about:blank")  # nothing asks for the next state any more
+    assert explorer.url in asked
     assert errors == []
     assert {url for url in asked if not url.startswith((explorer.url, "data:", "blob:"))} == set()
 
