@@ -43,7 +43,7 @@ def test_prices_of_all_unions_add_up_to_less_than_one() -> None:
 
 def test_permuted_labels_hold_the_level_whichever_groups_are_looked_at() -> None:
     """The full run over 1,000 pools and all points of the path is benchmarks/tuning/agreement.py."""
-    alarms, n_pools = 0, 80
+    alarms, n_pools = 0, 32  # at most one alarm is within the level
     for seed in range(n_pools):
         rng = np.random.default_rng(seed)
         truth = np.sort(rng.integers(3, size=24))
