@@ -227,7 +227,7 @@ def test_the_answer_does_not_depend_on_n_jobs():
 
 
 def test_joint_never_loses_to_greedy():
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         truth = rng.integers(0, 6, 100)
         table = np.stack(

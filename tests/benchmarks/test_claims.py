@@ -63,7 +63,7 @@ def test_wine_has_three_groups_and_noise_one() -> None:
     model = bc.ConsensusClustering(random_state=1).fit((X - X.mean(axis=0)) / X.std(axis=0))
     assert model.n_clusters_ == 3
     assert ari(truth, model.labels_) > 0.75
-    noise = np.random.default_rng(4).normal(size=(200, 4))
+    noise = np.random.default_rng(4).normal(size=(120, 4))
     assert bc.ConsensusClustering(random_state=0).fit(noise).n_clusters_ == 1
 
 

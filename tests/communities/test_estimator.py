@@ -81,7 +81,7 @@ def test_default_runs_are_the_same_in_one_process_and_in_two(one_and_two):
 
 def test_names_are_the_users_own():
     graph = nx.relabel_nodes(planted(), {i: f"node {i}" for i in range(80)})
-    model = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
+    model = bc.ConsensusCommunities("louvain", 3, random_state=0).fit(graph)
     assert set().union(*model.communities_) == set(graph)
     assert model.consensus_.pool.ids[3] == "node 3"
 
@@ -128,7 +128,7 @@ def test_isolated_nodes_and_components_and_loops():
 
 def test_directed_network_works():
     directed = nx.DiGraph(planted())
-    model = bc.ConsensusCommunities("louvain", random_state=0).fit(directed)
+    model = bc.ConsensusCommunities("louvain", 3, random_state=0).fit(directed)
     assert adjusted_rand_score(TRUTH, model.labels_) == 1.0
 
 
@@ -148,8 +148,8 @@ def test_weights_by_modularity_follow_the_formula():
 
 def test_seeds_in_node_names():
     graph = nx.relabel_nodes(planted(), {i: f"n{i}" for i in range(80)})
-    free = bc.ConsensusCommunities("louvain", random_state=0).fit(graph)
-    tied = bc.ConsensusCommunities("louvain", random_state=0, search=bc.Search(together=[["n0", "n79"]])).fit(graph)
+    free = bc.ConsensusCommunities("louvain", 3, random_state=0).fit(graph)
+    tied = bc.ConsensusCommunities("louvain", 3, random_state=0, search=bc.Search(together=[["n0", "n79"]])).fit(graph)
     assert free.labels_[0] != free.labels_[79]
     assert tied.labels_[0] == tied.labels_[79]
     with pytest.raises(InputError, match="together: 'n80' is no node"):
