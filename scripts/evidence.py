@@ -5,7 +5,8 @@
 What the present code has measured already is left alone, so that a run that was stopped goes on; ``--again`` measures
 it all the same. A NAME is the start of a benchmark's or experiment's name. The time that each part took when it was
 last measured is told beforehand. Parts that lack data, or an optional package, are named, and the others run. With
-``--jobs`` several parts run at once, the longest first; those that measure time run alone, after the others.
+``--jobs`` several parts run at once, the longest first, each on one thread: threads that wait for each other on a busy
+machine count as work in its processor time. Parts that measure time run alone, after the others, on all cores.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +30,8 @@ from scripts.run_script import WITHOUT_DATA
 PARTS = ROOT / "docs" / "reproduction" / "parts"
 ALONE = ("beyond", "explore", "scale", "scale_networks", "solvers")
 """Parts whose figures are times: nothing else may run beside them."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Variables that say how many threads the numerical libraries of a process start."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +103,22 @@ def measured(waiting: list[Part], jobs: int) -> dict[str, int]:
     alone = waiting if jobs == 1 else [part for part in waiting if part.name in ALONE]
     together = [part for part in waiting if part not in alone]
     together.sort(key=lambda part: -(part.seconds or float("inf")))
-    with ThreadPoolExecutor(jobs) as pool:
+    with one_thread_each(), ThreadPoolExecutor(jobs) as pool:
         codes = dict(zip((part.name for part in together), pool.map(Part.measure, together), strict=True))
     return codes | {part.name: part.measure() for part in alone}
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Processes that are started meanwhile calculate on one thread, unless the user has said on how many."""
+    given = {name for name in THREADS if name in os.environ}
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
+    try:
+        yield
+    finally:
+        for name in set(THREADS) - given:
+            del os.environ[name]
 
 
 def parts() -> list[Part]:

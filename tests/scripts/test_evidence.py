@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,23 @@ def test_times_are_measured_alone_after_the_others_and_the_longest_part_comes_fi
     assert evidence.main(["--again", "--jobs", "2"]) == 1
     assert set(ran[:2]) == {"never", "old"}, "nobody knows how long the one takes"
     assert ran[2:] == ["new"]
+
+
+def test_parts_side_by_side_have_one_thread_each_and_those_alone_all(
+    ran: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    monkeypatch.setattr(evidence, "ALONE", ("new",))
+    seen: dict[str, tuple[str | None, str]] = {}
+
+    def look(path: Path) -> int:
+        seen[path.stem] = os.environ.get("OMP_NUM_THREADS"), os.environ["OPENBLAS_NUM_THREADS"]
+        return 0
+
+    monkeypatch.setattr(evidence, "run", look)
+    assert evidence.main(["--again", "--jobs", "2"]) == 0
+    assert seen == {"old": ("1", "3"), "never": ("1", "3"), "new": (None, "3")}
 
 
 def test_what_is_measured_alone_is_a_part() -> None:
