@@ -58,6 +58,12 @@ def cross(seed: int = 0) -> tuple[FloatArray, IntArray]:
     return x, np.repeat([0, 1, -1], [40, 40, 60])
 
 
+@pytest.fixture(scope="module")
+def both_lines() -> MultiModelFitter:
+    """Default settings on the cross; tests only read it."""
+    return MultiModelFitter("line", 0.02, random_state=0).fit(cross()[0])
+
+
 @pytest.mark.parametrize("name", PAPER)
 def test_sets_of_the_paper(data: Path, name: str) -> None:
     model, n_models, best = PAPER[name]
@@ -82,15 +88,14 @@ def test_sets_of_the_paper(data: Path, name: str) -> None:
 def test_other_sets_of_the_file(data: Path, name: str, model: str, threshold: float, n_models: int) -> None:
     x, truth = load_jlinkage(name)
     sampling = Sampling("local", sigma=0.1 if "Stairs" in name else 0.5)
-    fitter = MultiModelFitter(model, threshold, n_samples=800, sampling=sampling, random_state=0)
+    fitter = MultiModelFitter(model, threshold, n_samples=500, sampling=sampling, random_state=0)
     fitter.fit(x)
     assert len(fitter.params_) == n_models
     assert recall(fitter, truth) >= 98.5
 
 
-def test_members_overlap_and_labels_are_the_nearest() -> None:
-    x, truth = cross()
-    fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
+def test_members_overlap_and_labels_are_the_nearest(both_lines: MultiModelFitter) -> None:
+    (x, truth), fitter = cross(), both_lines
     residuals = LineModel().residuals(fitter.params_, x)
     assert (fitter.membership_.toarray() == (residuals <= 0.02)).all()
     assert fitter.membership_.sum(1).max() == 2
@@ -100,7 +105,8 @@ def test_members_overlap_and_labels_are_the_nearest() -> None:
 
 def test_label_width_widens_labels_and_predictions_but_no_members() -> None:
     x, _ = cross()
-    narrow, wide = (MultiModelFitter("line", 0.012, label_width=w, random_state=0).fit(x) for w in (1.0, 3.0))
+    settings = {"n_samples": 500, "random_state": 0}
+    narrow, wide = (MultiModelFitter("line", 0.012, label_width=w, **settings).fit(x) for w in (1.0, 3.0))
     distance = LineModel().residuals(wide.params_, x)
     assert (narrow.params_ == wide.params_).all()
     assert (narrow.membership_ != wide.membership_).nnz == 0
@@ -109,9 +115,8 @@ def test_label_width_widens_labels_and_predictions_but_no_members() -> None:
     assert (wide.labels_ >= 0).sum() > (narrow.labels_ >= 0).sum()
 
 
-def test_support_is_what_stands_behind_each_model() -> None:
-    x, _ = cross()
-    fitter = MultiModelFitter("line", 0.02, random_state=0).fit(x)
+def test_support_is_what_stands_behind_each_model(both_lines: MultiModelFitter) -> None:
+    fitter = both_lines
     matrix, members = fitter.pool_.to_matrix().toarray(), fitter.membership_.toarray()
     for t, columns in enumerate(fitter.support_):
         assert len(columns) >= 4
@@ -138,7 +143,7 @@ def test_nfa_is_that_of_a_sampled_hypothesis_without_its_own_points() -> None:
 @pytest.mark.parametrize("seed", [0, 3])
 def test_same_seed_same_answer_for_any_number_of_threads(seed: int) -> None:
     x, _ = cross(seed)
-    runs = [MultiModelFitter("line", 0.02, n_samples=1000, random_state=seed, n_jobs=n).fit(x) for n in (1, 2)]
+    runs = [MultiModelFitter("line", 0.02, n_samples=500, random_state=seed, n_jobs=n).fit(x) for n in (1, 2)]
     assert (runs[0].params_ == runs[1].params_).all()
     assert (runs[0].labels_ == runs[1].labels_).all()
 
@@ -162,7 +167,7 @@ def test_same_seed_same_answer_for_any_number_of_threads(seed: int) -> None:
 )
 def test_every_option_finds_both_lines(options: dict[str, object]) -> None:
     x, truth = cross()
-    settings = {"threshold": 0.02, "n_samples": 1000, "random_state": 0, **options}
+    settings = {"threshold": 0.02, "n_samples": 600, "random_state": 0, **options}
     fitter = MultiModelFitter("line", **settings).fit(x)
     assert len(fitter.params_) == 2
     assert recall(fitter, truth) > (90 if options == {"threshold": "auto"} else 97)
@@ -253,11 +258,11 @@ def test_the_share_of_screened_hypotheses_matches_brute_force() -> None:
 
 def test_blocks_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     x, _ = cross()
-    whole = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
+    whole = MultiModelFitter("line", 0.02, n_samples=300, random_state=0).fit(x)
     monkeypatch.setattr("biconsensus.fitting._hypotheses._BLOCK", 1000)
     monkeypatch.setattr("biconsensus.fitting._search._BLOCK", 37)
     monkeypatch.setattr("biconsensus.significance._models._BLOCK", 5000)
-    parts = MultiModelFitter("line", 0.02, n_samples=500, random_state=0).fit(x)
+    parts = MultiModelFitter("line", 0.02, n_samples=300, random_state=0).fit(x)
     assert (whole.params_ == parts.params_).all()
     assert (whole.membership_ != parts.membership_).nnz == 0
 
@@ -459,7 +464,7 @@ def test_other_models(model: str, threshold: float, make: object) -> None:
     rng = np.random.default_rng(0)
     inliers = make(rng.uniform(0, 2 * np.pi, 70))  # type: ignore[operator]
     x = np.concatenate([inliers, rng.uniform(-1.2, 1.2, (50, inliers.shape[1]))])
-    fitter = MultiModelFitter(model, threshold, n_samples=250, random_state=0).fit(x)
+    fitter = MultiModelFitter(model, threshold, n_samples=150, random_state=0).fit(x)
     assert len(fitter.params_) == 1
     assert fitter.membership_.toarray()[:70].all()
     assert get_model(model).residuals(fitter.params_, inliers).max() < threshold / 4
@@ -522,7 +527,7 @@ def mixed(seed: int = 0) -> FloatArray:
 
 
 def test_several_families_compete_for_the_elements() -> None:
-    fitter = MultiModelFitter(["segment", "circle"], 0.015, n_samples=1500, random_state=0).fit(mixed())
+    fitter = MultiModelFitter(["segment", "circle"], 0.015, n_samples=800, random_state=0).fit(mixed())
     assert sorted(fitter.families_) == ["circle", "segment"]
     circle = fitter.params_[fitter.families_.index("circle")]
     assert circle == pytest.approx([-0.3, 0.2, 0.4], abs=0.01)
@@ -547,7 +552,7 @@ def test_an_arc_is_no_circle_where_coverage_is_asked() -> None:
     places += np.repeat([[-0.5, -0.5], [0.4, 0.4]], 80, axis=0) + rng.normal(0, 0.005, (160, 2))
     points = np.concatenate([places, rng.uniform(-1, 1, (80, 2))])
     found = [
-        MultiModelFitter("circle", 0.02, n_samples=400, bounds=bounds, random_state=0).fit(points)
+        MultiModelFitter("circle", 0.02, n_samples=250, bounds=bounds, random_state=0).fit(points)
         for bounds in (None, {"coverage": (0.6, 1.0)}, {"coverage": (0.0, 0.6)})
     ]
     assert [len(one.params_) for one in found] == [2, 1, 1]
@@ -705,7 +710,7 @@ def test_a_plane_is_no_cylinder_of_a_hundred_metres() -> None:
     x = np.concatenate([flat, round_])
     x[:, 3:] += rng.normal(0, 0.02, (240, 3))
     x[:, 3:] /= np.linalg.norm(x[:, 3:], axis=1, keepdims=True)
-    fitter = MultiModelFitter(["plane", "cylinder"], 0.015, n_samples=250, random_state=0).fit(x)
+    fitter = MultiModelFitter(["plane", "cylinder"], 0.015, n_samples=150, random_state=0).fit(x)
     assert sorted(fitter.families_) == ["cylinder", "plane"]
 
 

@@ -95,7 +95,7 @@ def test_what_was_decided_by_data_is_not_grown_without_it() -> None:
 
 def test_settled_and_unsettled_pools_are_told_apart() -> None:
     rng = np.random.default_rng(2)
-    settled = bc.find_consensus(runs(1, 24, noise=0.1)).converged
+    settled = bc.find_consensus(runs(1, 24, noise=0.1), quorum=0.5).converged
     assert settled
     assert settled.n_sources.tolist() == [3, 6, 12, 24]
     assert settled.agreement[-1] == 1.0
@@ -109,7 +109,7 @@ def test_settled_and_unsettled_pools_are_told_apart() -> None:
 
 
 def test_the_worst_part_decides_whether_an_answer_has_settled() -> None:
-    consensus = bc.find_consensus(runs(3, 16, noise=0.35))
+    consensus = bc.find_consensus(runs(3, 16, m=40, noise=0.35))
     found = consensus.converged
     order = content_order(consensus.pool)
     parts = [order[k::n] for n in (4, 2) for k in range(n)]

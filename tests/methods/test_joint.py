@@ -116,8 +116,8 @@ def potts(problem: PreferenceMatrix, quorum: Fraction) -> float:
 
 
 POOLS = {
-    "planted 0": lambda: planted(0, 120),
-    "planted 1": lambda: planted(1, 120),
+    "planted 0": lambda: planted(0, 80),
+    "planted 1": lambda: planted(1, 80),
     "iris": lambda: k_means_pool(load_iris().data),
     "wine": lambda: k_means_pool(load_wine().data / load_wine().data.std(axis=0)),
     "digits": lambda: k_means_pool(load_digits().data[:250]),
