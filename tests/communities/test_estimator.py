@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -24,6 +25,7 @@ from biconsensus.errors import (
     UnknownNameError,
 )
 from biconsensus.graphs._lfr import lfr_network
+from biconsensus.sources import _workers
 from tests.helpers.planted_networks import planted
 
 TRUTH = np.repeat(np.arange(4), 20)
@@ -58,10 +60,22 @@ def test_missing_package_is_named_before_anything_runs(monkeypatch):
 @pytest.fixture(scope="module")
 def one_and_two():
     """Default runs on an unclear network: in this process, and in two others with a matrix instead of a graph."""
-    # one run of each algorithm: starting processes is what costs here, and a second round of one run needs none
     unclear = lfr_network(200, 0.5, 8, communities=(15, 60), random_state=3)[0]
-    one, two = (bc.ConsensusCommunities(n_runs=1, random_state=0, n_jobs=n) for n in (1, 2))
-    return one.fit(nx.from_scipy_sparse_array(unclear.adjacency)), two.fit(unclear.adjacency)
+    one, two = (bc.ConsensusCommunities(n_runs=2, random_state=0, n_jobs=n) for n in (1, 2))
+    one.fit(nx.from_scipy_sparse_array(unclear.adjacency))
+    started, kept = _workers._started_pool, []
+
+    def started_once(n_workers, call):
+        kept.append(kept[0] if kept else started(n_workers, call))
+        return SimpleNamespace(submit=kept[0].submit, shutdown=lambda kill_workers: None)
+
+    with pytest.MonkeyPatch.context() as patch:
+        # both rounds of runs in the same two processes: starting them is what costs here
+        patch.setattr(_workers, "_started_pool", started_once)
+        two.fit(unclear.adjacency)
+    kept[0].shutdown(kill_workers=True)
+    assert len(kept) == 2, "runs of the first and of the second round"
+    return one, two
 
 
 def test_answer_does_not_depend_on_n_jobs_or_the_form_of_the_graph(one_and_two):

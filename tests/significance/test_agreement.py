@@ -58,7 +58,7 @@ def test_permuted_labels_hold_the_level_whichever_groups_are_looked_at() -> None
 @pytest.mark.parametrize(("m", "n_sources", "noise"), [(60, 6, 0.2), (150, 10, 0.4), (300, 20, 0.5)])
 def test_planted_groups_are_kept(m: int, n_sources: int, noise: float) -> None:
     kept = []
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         truth = np.arange(m) % 5
         evidence = AgreementEvidence(bc.Pool.from_labels(noisy_table(rng, truth, n_sources, noise)))
