@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from biconsensus import MultiModelFitter
 from experiments import models_fig12_lines_circles as fig12
 from experiments import models_fig13_other_techniques as fig13
 from experiments import models_fig17_dot as fig17
@@ -37,7 +38,9 @@ def test_fig13_is_better_than_what_it_is_compared_with(
     assert all(float(str(ours[2])) < float(str(rival[2])) for rival in rivals)
 
 
-def test_fig17_the_dot_is_no_line_and_the_line_through_it_is(tmp_path: Path) -> None:
+def test_fig17_the_dot_is_no_line_and_the_line_through_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {"n_samples": 600}
+    monkeypatch.setattr(fig17, "MultiModelFitter", lambda *given, **named: MultiModelFitter(*given, **named | few))
     section = fig17.run(tmp_path, quick=True)
     pictures_are_there(section, tmp_path)
     dot, line = section.tables[0].rows

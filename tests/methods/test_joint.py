@@ -164,7 +164,7 @@ def test_identical_partitions_come_back_unchanged(labels: list[int], n_sources: 
     assert found == {frozenset(np.flatnonzero(np.array(labels) == g)) for g in set(labels)}
 
 
-@examples(15)
+@examples(10)
 @given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS))
 def test_never_below_its_start_and_always_disjoint(seed: int, quorum: Fraction) -> None:
     problem = problem_of(planted(seed, 60, 6))
