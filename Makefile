@@ -19,7 +19,7 @@ BENCH  ?=
 STRICT ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-integrations check format bench reproduce evidence docs dist fuzz mutate test-matrix audit clean
+.PHONY: help setup rivals demo test test-integrations check format bench reproduce evidence docs dist fuzz mutate test-matrix audit clean
 
 help:
 	@sed -n '2,10s/^# *//p' Makefile
@@ -53,13 +53,17 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)
+rivals: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --group bench-data
+
+bench: rivals
 	BENCH="$(BENCH)" $(BIN)/python -m scripts.bench $(if $(STRICT),--strict) $(ONLY)
 
 reproduce: $(READY)
 	$(BIN)/python -m experiments.reproduce $(if $(STRICT),--strict) --only "$(ONLY)"
 
-evidence: $(READY)
+evidence: $(if $(LIST),$(READY),rivals)
 	$(BIN)/python -m scripts.evidence --jobs $(JOBS) $(if $(LIST),--list) $(if $(AGAIN),--again) $(ONLY)
 
 docs: $(READY)

@@ -32,7 +32,11 @@ def _complete_algorithms(incomplete: str) -> list[str]:
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Write the groups: .csv, .tsv, .parquet or .json.", rich_help_panel=OUT
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write the groups: .csv, .tsv, .parquet, .json or .npz.",
+        rich_help_panel=OUT,
     ),
 ]
 Report = Annotated[
@@ -141,7 +145,7 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="'greedy' (Algorithm 1 of the paper), 'joint' (all groups at once), or 'auto'.",
+        help="'greedy' (Algorithm 1), 'joint' (all groups at once), 'path' (the path at this quorum), or 'auto'.",
         rich_help_panel=GROUPS,
     ),
 ]
