@@ -31,8 +31,9 @@ def model(**options):
 
 
 EXPECTED_FAILURES: dict[str, str] = {}
-FORMATS = {"check_estimators_dtypes", "check_dtype_object", "check_estimators_nan_inf", "check_pipeline_consistency"}
-"""Checks that fit the same points again and again in other forms: a given quorum tells what they ask in less time."""
+ANSWERS = {"check_clustering", "check_fit_idempotent", "check_fit2d_1sample", "check_fit2d_1feature"}
+"""Checks that look at the answer, or at very few points; all others look at inputs and attributes, for which a given
+quorum does as well in half of the time."""
 
 
 @parametrize_with_checks(
@@ -48,7 +49,7 @@ def test_the_contract_of_scikit_learn(estimator, check):
         # The checks use data on which some k is too large, or where nothing is agreed on; both are only warned of.
         warnings.simplefilter("ignore", PoolWarning)
         warnings.simplefilter("ignore", NoConsensusWarning)
-        check(clone(estimator).set_params(quorum=0.5) if check.func.__name__ in FORMATS else estimator)
+        check(estimator if check.func.__name__ in ANSWERS else clone(estimator).set_params(quorum=0.5))
 
 
 def test_it_finds_the_number_of_groups():
@@ -208,7 +209,7 @@ def test_a_checkpoint_resumes_the_base_runs(tmp_path):
     assert all(r.seconds == 0 for r in again.results_)
 
 
-@pytest.mark.parametrize(("law", "shape"), [("normal", (80, 10)), ("random", (100, 2))])
+@pytest.mark.parametrize(("law", "shape"), [("normal", (60, 10)), ("random", (60, 2))])
 def test_noise_is_one_group_and_the_sentence_says_so(law, shape):
     X = getattr(np.random.default_rng(0), law)(size=shape)
     model = bc.ConsensusClustering(random_state=0).fit(X)

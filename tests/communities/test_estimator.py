@@ -60,7 +60,7 @@ def test_missing_package_is_named_before_anything_runs(monkeypatch):
 @pytest.fixture(scope="module")
 def one_and_two():
     """Default runs on an unclear network: in this process, and in two others with a matrix instead of a graph."""
-    unclear = lfr_network(200, 0.5, 8, communities=(15, 60), random_state=3)[0]
+    unclear = lfr_network(150, 0.4, 12, communities=(15, 50), random_state=2)[0]
     one, two = (bc.ConsensusCommunities(n_runs=2, random_state=0, n_jobs=n) for n in (1, 2))
     one.fit(nx.from_scipy_sparse_array(unclear.adjacency))
     started, kept = _workers._started_pool, []
@@ -251,7 +251,7 @@ def test_networks_without_parts_are_one_community(graph):
 
 
 def test_a_random_network_has_no_communities():
-    model = bc.ConsensusCommunities(n_runs=3, random_state=0).fit(nx.gnm_random_graph(300, 1500, seed=5))
+    model = bc.ConsensusCommunities(n_runs=3, random_state=0).fit(nx.gnm_random_graph(200, 1000, seed=5))
     assert len(model.communities_) == 1
     assert model.consensus_.extraction["origin"] == "no structure"
 

@@ -167,7 +167,7 @@ def test_same_seed_same_answer_for_any_number_of_threads(seed: int) -> None:
 )
 def test_every_option_finds_both_lines(options: dict[str, object]) -> None:
     x, truth = cross()
-    settings = {"threshold": 0.02, "n_samples": 600, "random_state": 0, **options}
+    settings = {"threshold": 0.02, "n_samples": 400, "random_state": 0, **options}
     fitter = MultiModelFitter("line", **settings).fit(x)
     assert len(fitter.params_) == 2
     assert recall(fitter, truth) > (90 if options == {"threshold": "auto"} else 97)
