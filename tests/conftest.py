@@ -15,12 +15,15 @@ from hypothesis import Phase, settings
 ROOT = Path(__file__).resolve().parent.parent
 
 # timings say nothing on a machine that others use too
-settings.register_profile("biconsensus", deadline=None)
+# a developer sees new examples in every run; continuous integration as many as Hypothesis takes by itself
+settings.register_profile("biconsensus", deadline=None, max_examples=25)
+settings.register_profile("integration", deadline=None, max_examples=100)
 settings.register_profile("fuzz", deadline=None, max_examples=int(os.environ.get("BICONSENSUS_EXAMPLES", "10000")))
 settings.register_profile(
     "mutate", deadline=None, max_examples=15, derandomize=True, phases=(Phase.explicit, Phase.generate)
 )
-settings.load_profile(os.environ.get("BICONSENSUS_PROFILE", "biconsensus"))
+_USUAL = "integration" if os.environ.get("BICONSENSUS_REQUIRE_ALL") or os.environ.get("CI") else "biconsensus"
+settings.load_profile(os.environ.get("BICONSENSUS_PROFILE", _USUAL))
 
 if os.environ.get("BICONSENSUS_PROFILE") == "mutate" and not hasattr(pytest.Item, "_nodeid"):
     pytest.Item._nodeid = property(lambda item: item.nodeid)  # mutmut 3.8 asks for what pytest 9.2 has renamed

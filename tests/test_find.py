@@ -22,7 +22,7 @@ from tests.helpers.strategies import (
 QUORUMS = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
 
 
-@examples(40)
+@examples(12)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 6), st.sampled_from(["greedy", "joint"]))
 def test_identical_partitions_come_back_unchanged_for_every_quorum(labels, copies, method):
     labels = np.array(labels)
@@ -227,12 +227,11 @@ def test_the_answer_does_not_depend_on_n_jobs():
 
 
 def test_joint_never_loses_to_greedy():
-    rng = np.random.default_rng(2)
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
-        truth = rng.integers(0, 6, 200)
+        truth = rng.integers(0, 6, 100)
         table = np.stack(
-            [rng.permutation(8)[np.where(rng.random(200) < 0.3, rng.integers(0, 8, 200), truth)] for _ in range(10)],
+            [rng.permutation(8)[np.where(rng.random(100) < 0.3, rng.integers(0, 8, 100), truth)] for _ in range(10)],
             axis=1,
         )
         greedy, joint = (quiet_consensus(table, method=m) for m in ("greedy", "joint"))
@@ -318,8 +317,8 @@ def coarse_and_fine(seed=0, m=120):
 
 
 def test_every_cut_of_the_path_is_what_a_search_of_its_own_gives():
-    pool = bc.Pool.from_labels(coarse_and_fine())
-    search = Search(min_elements=5, unassigned="leave", together=[[0, 25], [1, 90]])
+    pool = bc.Pool.from_labels(coarse_and_fine(m=72))
+    search = Search(min_elements=5, unassigned="leave", together=[[0, 15], [1, 54]])
     traced = trace(pool, search)
     assert traced.quorums[0] == 0.9
     for quorum in (*traced.quorums[::4], 0.37):
@@ -341,9 +340,10 @@ def test_a_kept_result_is_cut_as_its_pool_would_be(tmp_path):
     search = Search(min_elements=4, min_candidates=3, weights="size", together=[[0, 1, 70], [2, 119]])
     solve(pool, search).save(tmp_path / "kept.bic")
     kept = bc.Consensus.load(tmp_path / "kept.bic")
+    traced = trace(pool, search)
     for quorum in (0.8, 0.3, 0.04):
         again = solve(kept.pool, replace(Search.of_record(kept.asked), quorum=quorum, method="path"))
-        wanted = trace(pool, search).at(quorum)
+        wanted = traced.at(quorum)
         assert np.array_equal(again.labels, wanted.labels)
         assert len(set(wanted.labels[[0, 1, 70]])) == 1
 

@@ -8,6 +8,6 @@ import biconsensus as bc
 from tests.helpers.planted_networks import planted
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def fitted():
     return bc.ConsensusCommunities(random_state=0).fit(planted())

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from biconsensus import MultiModelFitter
 from experiments import models_fig12_lines_circles as fig12
 from experiments import models_fig13_other_techniques as fig13
 from experiments import models_fig17_dot as fig17
@@ -24,7 +27,10 @@ def test_fig12_recall_is_that_of_the_paper(data: Path, tmp_path: Path) -> None:
     assert row["true models %"] == "9.4"
 
 
-def test_fig13_is_better_than_what_it_is_compared_with(data: Path, tmp_path: Path) -> None:
+def test_fig13_is_better_than_what_it_is_compared_with(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(fig13.SETS, "A", ("line", 2000))
     section = fig13.run(tmp_path, quick=True)
     pictures_are_there(section, tmp_path)
     *rivals, ours = section.tables[0].rows
@@ -32,7 +38,9 @@ def test_fig13_is_better_than_what_it_is_compared_with(data: Path, tmp_path: Pat
     assert all(float(str(ours[2])) < float(str(rival[2])) for rival in rivals)
 
 
-def test_fig17_the_dot_is_no_line_and_the_line_through_it_is(tmp_path: Path) -> None:
+def test_fig17_the_dot_is_no_line_and_the_line_through_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {"n_samples": 600}
+    monkeypatch.setattr(fig17, "MultiModelFitter", lambda *given, **named: MultiModelFitter(*given, **named | few))
     section = fig17.run(tmp_path, quick=True)
     pictures_are_there(section, tmp_path)
     dot, line = section.tables[0].rows

@@ -6,15 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import results
+from experiments import clustering_fig1_preference_matrices as fig1
+from experiments import clustering_fig4_active_sets as fig4
 from experiments import reproduce
 from tests.helpers.web import Repositories
 
-NEEDS_DATA, NEEDS_NONE = "clustering_fig1_preference_matrices", "clustering_fig4_active_sets"
+NEEDS_DATA, NEEDS_NONE = (module.__name__.rsplit(".", 1)[1] for module in (fig1, fig4))
 
 
 @pytest.fixture
 def cache(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache and two experiments, one of which needs a data set."""
+    """An empty cache and two experiments without their pictures, one of which needs a data set."""
+    monkeypatch.setattr(fig1, "draw", lambda path, parts: None)
+    monkeypatch.setattr(fig4, "draw", lambda path, factors, truth: None)
+    monkeypatch.setattr(results, "code_digest", lambda script: "this code")
     monkeypatch.delenv("BICONSENSUS_DATA")
     monkeypatch.setenv("BICONSENSUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("BICONSENSUS_DATA_URL", "http://127.0.0.1:9")

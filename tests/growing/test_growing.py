@@ -25,10 +25,10 @@ def runs(seed: int, n_sources: int = 8, m: int = 60, noise: float = 0.2) -> np.n
     return np.column_stack([np.where(rng.random(m) < noise, rng.integers(0, 4, m), truth) for _ in range(n_sources)])
 
 
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 1000))
 def test_a_stream_of_sources_ends_where_a_fit_from_scratch_does_in_any_order(data: st.DataObject, seed: int) -> None:
-    table = runs(seed, m=40)
+    table = runs(seed, m=30)
     order = data.draw(st.permutations(range(8)))
     for quorum in ("auto", 0.5):
         whole = bc.find_consensus(table, quorum=quorum)
@@ -86,8 +86,8 @@ def test_what_was_decided_by_data_is_not_grown_without_it() -> None:
     X = np.concatenate([np.random.default_rng(0).normal(9 * k, 1, (20, 2)) for k in range(2)])
     from sklearn.cluster import KMeans
 
-    model = bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": [2, 3, 4]})], "auto", random_state=0).fit(X)
-    assert len(model.results_) in (3, 6, 12)
+    model = bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": [2, 3]})], "auto", random_state=0).fit(X)
+    assert len(model.results_) in (2, 4, 8)
     with pytest.raises(InputError, match="decided with the points, which a result does not keep"):
         model.consensus_.update([HALVES])
     assert isinstance(bool(model.consensus_.converged), bool)
@@ -95,7 +95,7 @@ def test_what_was_decided_by_data_is_not_grown_without_it() -> None:
 
 def test_settled_and_unsettled_pools_are_told_apart() -> None:
     rng = np.random.default_rng(2)
-    settled = bc.find_consensus(runs(1, 24, noise=0.1)).converged
+    settled = bc.find_consensus(runs(1, 24, noise=0.1), quorum=0.5).converged
     assert settled
     assert settled.n_sources.tolist() == [3, 6, 12, 24]
     assert settled.agreement[-1] == 1.0
@@ -109,7 +109,7 @@ def test_settled_and_unsettled_pools_are_told_apart() -> None:
 
 
 def test_the_worst_part_decides_whether_an_answer_has_settled() -> None:
-    consensus = bc.find_consensus(runs(3, 16, noise=0.35))
+    consensus = bc.find_consensus(runs(3, 16, m=40, noise=0.35))
     found = consensus.converged
     order = content_order(consensus.pool)
     parts = [order[k::n] for n in (4, 2) for k in range(n)]

@@ -50,7 +50,7 @@ def assert_same(here: PreferenceMatrix, there: PreferenceMatrix) -> None:
     assert here.weights == pytest.approx(there.weights)
 
 
-@examples(150)
+@examples(50)
 @given(seed=st.integers(0, 10_000), times=st.sampled_from([(1, 1), (2, 1), (1, 2), (3, 2)]))
 def test_order_names_and_copies_change_nothing(seed: int, times: tuple[int, int]) -> None:
     table = noisy(seed)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
+from biconsensus.find import trace
 from biconsensus.matrix import _condensed as _sample
 from biconsensus.matrix._condensed import ROWS_OF_A_CANDIDATE, draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
@@ -77,23 +78,28 @@ def test_singletons_do_not_make_the_sample_large() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "small"), [({}, (60, 150)), ({}, (7, 10, 15)), ({"n_groups": 8}, ()), ({"n_groups": 8}, (60, 150))]
+    ("small", "asked"), [((60, 150), ("auto", 8)), ((7, 10, 15), ("auto",)), ((), (8,))], ids=["some", "tiny", "none"]
 )
-def test_sampled_and_exact_search_agree(monkeypatch, settings, small) -> None:
+def test_sampled_and_exact_search_agree(monkeypatch, small, asked) -> None:
     # a smaller sample of a smaller table sees the same in a fraction of the time
     monkeypatch.setattr(_sample, "SAMPLE_ROWS", 2500)
     # a group of a dozen elements is found where sources made a candidate of it, not as an overlap of large ones
     table, truth = many_rows(3, 10_000, small, names_of_noise=max(small, default=60) >= 60)
-    sampled = bc.find_consensus(table, **settings)
-    assert sampled.extraction["rows_searched"] < 5000
+    pool = bc.Pool.from_labels(table)
+    of_sample = trace(pool, bc.Search())
     monkeypatch.setattr(_sample, "WORTH_SAMPLING", 10**9)
-    exact = bc.find_consensus(table, **settings)
-    assert exact.extraction["rows_searched"] > 7000
-    assert len(sampled) == len(exact)
-    assert adjusted_rand_score(sampled.labels, exact.labels) > 0.995
-    in_small = truth >= 8
-    assert adjusted_rand_score(sampled.labels[in_small], exact.labels[in_small]) > 0.9
-    assert adjusted_rand_score(sampled.labels, truth) > adjusted_rand_score(exact.labels, truth) - 0.002
+    of_all = trace(pool, bc.Search())
+    for n_groups in asked:  # one path has the answers to both questions
+        sampled, exact = (
+            path.answer() if n_groups == "auto" else path.with_n_groups(n_groups) for path in (of_sample, of_all)
+        )
+        assert sampled.extraction["rows_searched"] < 5000
+        assert exact.extraction["rows_searched"] > 7000
+        assert len(sampled) == len(exact)
+        assert adjusted_rand_score(sampled.labels, exact.labels) > 0.995
+        in_small = truth >= 8
+        assert adjusted_rand_score(sampled.labels[in_small], exact.labels[in_small]) > 0.9
+        assert adjusted_rand_score(sampled.labels, truth) > adjusted_rand_score(exact.labels, truth) - 0.002
 
 
 def test_gains_are_those_of_all_rows(monkeypatch) -> None:

@@ -63,7 +63,7 @@ def test_f_measure_is_the_best_f_of_each_class(pair, beta):
     assert metrics.f_measure(truth, labels, beta) == pytest.approx(score / total if total else 0.0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(label_pairs)
 def test_misclassification_is_the_best_of_all_matchings(pair):
     truth, labels = pair

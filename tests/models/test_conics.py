@@ -21,7 +21,7 @@ from tests.helpers.model_cases import (
     x=st.floats(-15, 15),
     y=st.floats(-15, 15),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_ellipse_distance_is_that_of_a_dense_polyline(a, ratio, angle, x, y):
     theta = np.array([0.3, -0.2, a, a * ratio, angle])
     point = np.array([[x, y]])

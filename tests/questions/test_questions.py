@@ -61,7 +61,7 @@ def test_a_few_answers_lead_to_what_the_person_has_in_mind() -> None:
         assert "answers of a person" in c.summary
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 3))
 def test_answers_hold_in_any_order_and_contradictions_are_told(data: st.DataObject, seed: int) -> None:
     base = noisy_pool(seed) if seed not in _KNOWN else _KNOWN[seed]
@@ -191,9 +191,12 @@ def test_what_cannot_be_asked_is_said(consensus: bc.Consensus) -> None:
         overlapping.next_question()
 
 
-def test_large_pools_are_asked_about_by_a_sample_and_missing_labels_count_for_nothing() -> None:
+def test_large_pools_are_asked_about_by_a_sample_and_missing_labels_count_for_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("biconsensus.questions._rows.SAMPLE_ROWS", 200)
     rng = np.random.default_rng(1)
-    truth = rng.integers(0, 6, 6_000)
+    truth = rng.integers(0, 6, 1_500)
     table = np.column_stack([truth // 2] * 6 + [truth] * 5).astype(float)
     wrong = rng.random(table.shape) < 0.2
     table[wrong] = rng.integers(0, 3, wrong.sum())

@@ -166,10 +166,10 @@ def test_unseen_elements_are_stitched() -> None:
 
 
 def test_no_majority_is_searched_for_where_a_sample_is_clearly_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six groups that every source cuts elsewhere: the path knows that nothing as fine as a majority can win."""
+    """Four groups that every source cuts elsewhere: the path knows that nothing as fine as a majority can win."""
     rng = np.random.default_rng(0)
-    truth = rng.integers(0, 6, 2000)
-    table = [truth * 8 + rng.permutation(8)[rng.integers(0, 8, 2000)] for _ in range(10)]
+    truth = rng.integers(0, 4, 1500)
+    table = [truth * 6 + rng.permutation(6)[rng.integers(0, 6, 1500)] for _ in range(8)]
     asked: list[bool] = []
     own = find._blocks_at
 

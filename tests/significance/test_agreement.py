@@ -43,7 +43,7 @@ def test_prices_of_all_unions_add_up_to_less_than_one() -> None:
 
 def test_permuted_labels_hold_the_level_whichever_groups_are_looked_at() -> None:
     """The full run over 1,000 pools and all points of the path is benchmarks/tuning/agreement.py."""
-    alarms, n_pools = 0, 80
+    alarms, n_pools = 0, 32  # at most one alarm is within the level
     for seed in range(n_pools):
         rng = np.random.default_rng(seed)
         truth = np.sort(rng.integers(3, size=24))
@@ -58,7 +58,7 @@ def test_permuted_labels_hold_the_level_whichever_groups_are_looked_at() -> None
 @pytest.mark.parametrize(("m", "n_sources", "noise"), [(60, 6, 0.2), (150, 10, 0.4), (300, 20, 0.5)])
 def test_planted_groups_are_kept(m: int, n_sources: int, noise: float) -> None:
     kept = []
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         truth = np.arange(m) % 5
         evidence = AgreementEvidence(bc.Pool.from_labels(noisy_table(rng, truth, n_sources, noise)))

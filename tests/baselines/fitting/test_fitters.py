@@ -41,7 +41,7 @@ def test_three_lines_are_found_when_their_number_is_given(name):
         labels = FITTERS[name](x, "line", 0.1, random_state=0)
         assert errors((truth == truth[labels == 0][0]) - 1, labels) < 0.05
         return
-    labels = FITTERS[name](x, "line", 0.1, n_models=3, n_samples=1500, random_state=0)
+    labels = FITTERS[name](x, "line", 0.1, n_models=3, n_samples=400, random_state=0)
     assert labels.dtype == np.int64
     assert set(np.unique(labels)) == {-1, 0, 1, 2}
     assert errors(truth, labels) < 0.08
@@ -51,7 +51,7 @@ def test_three_lines_are_found_when_their_number_is_given(name):
 def test_same_seed_same_labels(name):
     x, _ = three_lines(1)
     n_models = None if name == "ransac" else 3
-    first, again = (FITTERS[name](x, "line", 0.1, n_models=n_models, n_samples=300, random_state=5) for _ in range(2))
+    first, again = (FITTERS[name](x, "line", 0.1, n_models=n_models, n_samples=100, random_state=5) for _ in range(2))
     np.testing.assert_array_equal(first, again)
 
 
@@ -64,7 +64,7 @@ def test_circles_with_local_samples(name):
     x = np.concatenate([np.column_stack([5 * i + 2 * np.cos(a), np.sin(a) * 2]) for i, a in enumerate(angle)])
     x = np.vstack([x, rng.uniform(-3, 8, (30, 2))])
     truth = np.append(np.repeat([0, 1], 60), np.full(30, -1))
-    labels = FITTERS[name](x, "circle", 0.05, n_models=2, n_samples=1500, sigma=2.0, random_state=0)
+    labels = FITTERS[name](x, "circle", 0.05, n_models=2, n_samples=300, sigma=2.0, random_state=0)
     assert errors(truth, labels) < 0.06
 
 

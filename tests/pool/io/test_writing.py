@@ -15,7 +15,7 @@ from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.pool.io import atomic_path, read_labels, read_points, write_table
 from tests.helpers.files import values, written
 
-slow_disk = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+slow_disk = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 # -- writing --------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def random_problem(seed: int, largest: int = 6, missing: bool = False):
 
 
 @given(seeds, st.booleans())
-@examples(40)
+@examples(25)
 def test_reaches_the_optimum(seed: int, missing: bool) -> None:
     problem = random_problem(seed, missing=missing)
     solver = ExactSolver()
@@ -41,7 +41,7 @@ def test_reaches_the_optimum(seed: int, missing: bool) -> None:
 
 
 @given(seeds, st.integers(1, 8), st.integers(1, 4))
-@examples(30)
+@examples(20)
 def test_reaches_the_optimum_of_the_minimum_sizes(seed: int, min_elements: int, min_candidates: int) -> None:
     problem = random_problem(seed, largest=5)
     block = solve("exact", problem, (min_elements, min_candidates))
@@ -53,7 +53,7 @@ def test_reaches_the_optimum_of_the_minimum_sizes(seed: int, min_elements: int, 
 
 
 @given(seeds)
-@examples(30)
+@examples(15)
 def test_no_solver_beats_it(seed: int) -> None:
     problem = random_problem(seed, largest=9)
     best = solve("exact", problem)
@@ -65,10 +65,10 @@ def test_no_solver_beats_it(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 def test_vote_is_optimal_on_planted_matrices(seed: int) -> None:
-    problem = problem_of(planted([(10, 15), (10, 15)], flips=0.2, seed=seed))
+    problem = problem_of(planted([(9, 12), (9, 12)], flips=0.2, seed=seed))
     solver = ExactSolver()
     solver.load(problem, HALF)
-    block = solver.best_block(np.ones(20, bool), np.ones(30, bool), 2, 2)
+    block = solver.best_block(np.ones(18, bool), np.ones(24, bool), 2, 2)
     vote = solve("vote", problem, (2, 2))
     assert solver.optimal_
     assert block is not None
@@ -91,7 +91,7 @@ def test_cycle_inequalities_hold_for_every_block(seed: int) -> None:
 
 def test_out_of_time_reports_the_gap() -> None:
     problem = problem_of(np.random.default_rng(0).random((30, 30)) < 0.5)
-    solver = ExactSolver(time_limit=0.5)
+    solver = ExactSolver(time_limit=0.2)
     solver.load(problem, HALF)
     block = solver.best_block(np.ones(30, bool), np.ones(30, bool), 1, 1)
     assert block is not None
