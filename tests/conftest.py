@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 from collections.abc import Generator, Iterator
@@ -80,16 +79,6 @@ def data() -> Path:
         not_here("the data sets are not here: set BICONSENSUS_DATA to their folder")
     os.environ["BICONSENSUS_DATA"] = str(folder)
     return folder
-
-
-@pytest.fixture(scope="session", autouse=True)
-def parsed_once() -> Iterator[None]:
-    """Commands that run in this process share one command line: building it takes longer than most of them."""
-    import typer.main
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(typer.main, "get_command", functools.cache(typer.main.get_command))
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 OK, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
@@ -37,6 +38,16 @@ def _terminate(number: int, frame: object) -> None:
     raise SystemExit(TERMINATED)
 
 
+@cache
+def _program() -> Any:
+    """All commands with their options; building them takes longer than small work, so it is done once."""
+    from typer.main import get_command
+
+    from biconsensus.cli._app import app
+
+    return get_command(app)
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code.
 
@@ -56,14 +67,10 @@ def run(arguments: Sequence[str]) -> int:
     biconsensus ...
     0
     """
-    from typer.main import get_command
-
-    from biconsensus.cli._app import app
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            code = get_command(app).main(args=list(arguments), prog_name="biconsensus", standalone_mode=False)
+            code = _program().main(args=list(arguments), prog_name="biconsensus", standalone_mode=False)
             sys.stdout.flush()
         except KeyboardInterrupt:
             code = INTERRUPTED
