@@ -4,7 +4,7 @@
 
 Data sets are fetched when a script first uses them. What cannot be had is named, and the rest runs. Exit code: the
 number of scripts that failed; those that ran without some of their data, or not at all for want of it, count only with
-``--strict``, or where every script lacked data.
+``--strict``, or where no script could run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from scripts.run_script import WITHOUT_DATA
+from scripts.run_script import WITHOUT_DATA, WITHOUT_SOME_DATA
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,13 +32,14 @@ def main(arguments: list[str] | None = None) -> int:
     if not chosen:
         parser.error(f"nothing to run; there are: {', '.join(path.stem for path in found) or 'no scripts'}")
     codes = {path.stem: run(path) for path in chosen}
-    failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA)]
-    lacking = [name for name, code in codes.items() if code == WITHOUT_DATA]
+    failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA, WITHOUT_SOME_DATA)]
+    lacking = [name for name, code in codes.items() if code in (WITHOUT_DATA, WITHOUT_SOME_DATA)]
+    nothing_ran = all(code == WITHOUT_DATA for code in codes.values())
     if lacking:
         print(f"without some or all of their data, as said above: {', '.join(lacking)}", file=sys.stderr)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
-    return len(failed) + (len(lacking) if options.strict or len(lacking) == len(chosen) else 0)
+    return len(failed) + (len(lacking) if options.strict or nothing_ran else 0)
 
 
 def runnable(folder: Path) -> list[Path]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.results import PUBLISHED, ROOT, code_digest, module
 from experiments import reproduce
 from scripts.bench import run
-from scripts.run_script import WITHOUT_DATA
+from scripts.run_script import WITHOUT_DATA, WITHOUT_SOME_DATA
 
 PARTS = ROOT / "docs" / "reproduction" / "parts"
 ALONE = ("beyond", "explore", "scale", "scale_networks", "solvers")
@@ -90,8 +90,8 @@ def main(arguments: list[str] | None = None) -> int:
             if part.script.parent.name == "benchmarks":
                 part.file.unlink(missing_ok=True)
     codes = measured(waiting, options.jobs)
-    lacking = [name for name, code in codes.items() if code == WITHOUT_DATA]
-    failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA)]
+    lacking = [name for name, code in codes.items() if code in (WITHOUT_DATA, WITHOUT_SOME_DATA)]
+    failed = [name for name, code in codes.items() if code not in (0, WITHOUT_DATA, WITHOUT_SOME_DATA)]
     for said, names in (("without some of their data", lacking), ("failed, or without their data", failed)):
         if names:
             print(f"{said}: {', '.join(names)}", file=sys.stderr)

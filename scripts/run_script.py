@@ -1,4 +1,4 @@
-"""Run one script, as ``python -m`` would, with an exit code of its own where it lacks data.
+"""Run one script, as ``python -m`` would, with exit codes of their own where it lacks data.
 
 ``python -m scripts.run_script MODULE_OR_FILE``
 """
@@ -12,11 +12,13 @@ from benchmarks.without_data import lacked
 from biconsensus.errors import MissingDataError
 
 WITHOUT_DATA = 75
-"""Exit code of a script that lacks data: EX_TEMPFAIL of sysexits.h, "try again later"."""
+"""Exit code of a script that ended for want of data: EX_TEMPFAIL of sysexits.h, "try again later"."""
+WITHOUT_SOME_DATA = 76
+"""Exit code of a script that went on without some of its data."""
 
 
 def main(script: str) -> int:
-    """Run it; 0 where all went well, `WITHOUT_DATA` where some or all data could not be had."""
+    """Run it; 0 where all went well, one of the other two where some or all data could not be had."""
     sys.argv = [script]
     try:
         if script.endswith(".py"):
@@ -26,7 +28,7 @@ def main(script: str) -> int:
     except MissingDataError as error:
         print(f"not run to its end: {error}", file=sys.stderr)
         return WITHOUT_DATA
-    return WITHOUT_DATA if lacked() else 0
+    return WITHOUT_SOME_DATA if lacked() else 0
 
 
 if __name__ == "__main__":

@@ -44,9 +44,10 @@ if __name__ == "__main__":
 
 
 def test_bench_goes_on_without_data(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "some.py").write_text(LACKS)
-    assert bench.main(["--folder", str(tmp_path)]) == 1, "nothing had all its data"
     (tmp_path / "all.py").write_text(LACKS + "    load('d')\n")
+    assert bench.main(["--folder", str(tmp_path)]) == 1, "nothing ran to its end"
+    (tmp_path / "some.py").write_text(LACKS)
+    assert bench.main(["--folder", str(tmp_path), "some"]) == 0, "it ran to its end without some of its data"
     (tmp_path / "none.py").write_text("if __name__ == '__main__':\n    print('fine')\n")
     capfd.readouterr()
     assert bench.main(["--folder", str(tmp_path)]) == 0
