@@ -52,9 +52,7 @@ CASES = [*product(FAMILIES, scenes.BACKGROUNDS), ("homography", "permuted")]
 HEAD = """# Fitting of many models
 
 Nothing is set but the family and the threshold, unless
-a table says otherwise. Seconds are processor seconds of one process on a machine that others use too. The correction
-for clumps of elements, and the rule that two models whose elements one model holds are one, came after the runs of
-false models, of mixed scenes, of size and of the rivals; all others were made with them.
+a table says otherwise. Seconds are processor seconds of one process on a machine that others use too.
 """
 Record = list[float]
 
