@@ -108,16 +108,6 @@ class Overlaps:
     def normalised_certainty(self, scale: float = NORMALISED_SCALE) -> FloatArray:
         """How certain the pool is of each column, relative to how many columns its source has.
 
-        Parameters
-        ----------
-        scale : float
-            Small values punish uncertain candidates more.
-
-        Returns
-        -------
-        (q,) array
-            In (0, 1]: 1 for a column that no source cuts.
-
         Notes
         -----
         As `certainty`, with the entropy divided by log2 of the number of columns of the column's own source, after the
