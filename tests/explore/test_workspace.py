@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -58,6 +59,24 @@ def test_the_first_answer_says_what_was_read(space: Workspace) -> None:
     assert state["answer"]["sizes"] == np.bincount(wanted.labels).tolist()
     assert state["answer"]["scores"]["ARI"] == round(bc.metrics.ari(TRUTH, wanted.labels), 4)
     json.dumps(state)
+
+
+def test_waiting_outlasts_the_step_from_reading_to_solving(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def slowly(self: threading.Thread) -> None:
+        time.sleep(0.3)
+        start(self)
+
+    monkeypatch.setattr(threading.Thread, "start", slowly)
+    space = Workspace()
+    try:
+        space.open(table, str(table))
+        space.wait(None)
+        assert (space.status, space.error) == (READY, "")
+        assert space.answer is not None
+    finally:
+        space.close()
 
 
 CASES: list[tuple[str, dict[str, Any]]] = [

@@ -421,8 +421,9 @@ class Workspace:
         if work == self._open_job:
             self.status = WORKING
             self.version += 1
-        self._thread = threading.Thread(target=self._work, args=(before, work, *arguments), daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._work, args=(before, work, *arguments), daemon=True)
+        thread.start()
+        self._thread = thread  # only now: a thread that has not started yet would look like one that has ended
 
     def _work(self, before: threading.Thread | None, work: Any, *arguments: Any) -> None:
         """The thread: stop what ran, work, and say what went wrong."""
