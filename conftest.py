@@ -1,4 +1,4 @@
-"""For tests and doctests alike: pictures need no screen, and do not pile up."""
+"""For tests and doctests alike: one thread a process; pictures need no screen, and do not pile up."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Set before any library is loaded. Several processes run tests at once, and threads that wait for a core which another
+# process has use up more time than the work itself; tests of threads ask for two of them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """The same answer for any number of threads and processes, on one machine and on Dask, under any hash seed."""
 
+import ast
 import hashlib
 import os
 import subprocess
@@ -10,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import biconsensus as bc
 from biconsensus.solvers.vote import _ballot
 from tests.helpers.strategies import paper_consensus
-from tests.whole.test_golden import table
+from tests.whole.test_golden import CASES, GOLDEN, answer, table
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLVERS = ["vote", "quantile", "frobenius", "pmd", "ssvd", "admm"]
@@ -29,6 +30,7 @@ def test_threads_of_the_linear_algebra_change_no_label(solver):
     answers = []
     for threads in (1, 2):
         with threadpool_limits(threads):
+            assert {library["num_threads"] for library in threadpool_info()} == {threads}
             answers.append(paper_consensus(noisy, solver=solver))
     assert len(answers[0]) > 0
     assert np.array_equal(answers[0].labels, answers[1].labels)
@@ -110,14 +112,17 @@ def estimators():
     }
 
 
-def test_estimators_give_the_same_in_other_processes_threads_and_hash_seeds():
-    expected = repr(estimators())
+def test_everything_is_the_same_in_other_processes_threads_and_hash_seeds():
+    expected = estimators()
     environment = {**os.environ, "PYTHONHASHSEED": "4242", "OMP_NUM_THREADS": "2"}
     command = [sys.executable, "-m", "tests.whole.test_determinism"]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=250, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.strip() == expected
+    golden, found = map(ast.literal_eval, done.stdout.splitlines())
+    assert golden == GOLDEN
+    assert found == expected
 
 
 if __name__ == "__main__":
+    print({name: answer(name) for name in CASES})
     print(estimators())
