@@ -23,21 +23,25 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import biconsensus",
-        "import biconsensus as bc; bc.find_consensus([[0] * 8 + [1] * 8] * 4).labels",
-        "import biconsensus.cli",
-        "import biconsensus.plots, biconsensus.report, biconsensus.pool.io",
-    ],
-)
-def test_no_optional_package_is_loaded(code: str) -> None:
-    assert loaded_by(code).isdisjoint(OPTIONAL)
+def test_no_optional_package_is_loaded() -> None:
+    code = """
+import biconsensus as bc, biconsensus.cli, biconsensus.plots, biconsensus.report, biconsensus.pool.io
+bc.find_consensus([[0] * 8 + [1] * 8] * 4).labels
+"""
+    assert loaded_by(code) & OPTIONAL == set()
 
 
-def test_import_alone_does_not_load_scikit_learn() -> None:
-    assert "sklearn" not in loaded_by("import biconsensus")
+def test_labels_and_networks_do_without_scikit_learn(tmp_path: Path) -> None:
+    """It takes longer to import than all the rest: labels to a report, and what a process of base runs imports."""
+    table = tmp_path / "labels.csv"
+    table.write_text("a,b\n" + 4 * "0,0\n" + 4 * "1,1\n", encoding="utf-8")
+    words = ["merge", str(table), "--out", str(tmp_path / "groups.csv"), "--report", str(tmp_path / "page.html"), "-q"]
+    code = f"""
+from biconsensus.cli import run
+assert run({words!r}) == 0
+import biconsensus.sources._running, biconsensus.communities._runs
+"""
+    assert "sklearn" not in loaded_by(code)
 
 
 def test_all_is_exact_and_sorted() -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array, csr_array
 
 from biconsensus.errors import InputError
@@ -161,6 +160,8 @@ def _shared(pool: Pool, members: csr_array) -> coo_array:
 
 def matched(labels: IntArray, again: IntArray, n_groups: int) -> IntArray:
     """(m,) the groups of another result under the names of this one, matched one to one; -1 where they match none."""
+    from scipy.optimize import linear_sum_assignment  # here, because it is slow to import and only the explorer asks
+
     both = (labels >= 0) & (again >= 0)
     n_again = int(again.max(initial=-1)) + 1
     shared = np.zeros((n_again, n_groups))

@@ -15,7 +15,6 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-from sklearn.cluster import KMeans
 
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.significance._description import Links, compact
@@ -170,6 +169,8 @@ class _Spectrum:
 
     def start(self, n_groups: int) -> IntArray:
         """(m,) groups to start from: k-means on the directions of the nodes in the lowest eigenvectors."""
+        from sklearn.cluster import KMeans  # here, because most that imports this file never comes to this
+
         if self._vectors.shape[1] < n_groups and self._vectors.shape[1] < self.nodes.size - 1:
             self._vectors = self._lowest(min(2 * n_groups, self.most_groups, self.nodes.size - 1))[1]
         rows = self._vectors[:, :n_groups]

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from biconsensus._checks import available_memory, check_count, check_jobs, check_seed
 from biconsensus._work import on_one_thread, shown
@@ -207,6 +206,9 @@ def child_seeds(random_state: Any, n: int) -> list[int]:
     random_state = check_seed(random_state)
     if isinstance(random_state, np.random.Generator):
         return [int(s) for s in random_state.integers(2**31 - 1, size=n)]
+    # here, because every process of base runs imports this file, and few of them need scikit-learn
+    from sklearn.utils import check_random_state
+
     return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
 
 

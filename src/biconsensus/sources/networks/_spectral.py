@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import eigsh
-from sklearn.cluster import KMeans
 
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import Graph, relabel
@@ -44,6 +43,9 @@ def spectral(graph: Graph, seed: int, *, n_communities: int = 8) -> IntArray:
     >>> len(set(spectral(graph, seed=0, n_communities=2).tolist()))
     2
     """
+    # here, because the other algorithms of the table do without scikit-learn, which is slow to import
+    from sklearn.cluster import KMeans
+
     if not 1 <= n_communities <= graph.n_nodes:
         raise InputError(f"n_communities: received {n_communities}; allowed are 1 to {graph.n_nodes}, the linked nodes")
     vectors = _leading(graph, n_communities)
