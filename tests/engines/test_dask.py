@@ -20,8 +20,10 @@ from biconsensus.engines._local import compress_stream
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.pool._pool import Pool
 from biconsensus.sources._clusterers import as_sources
+from tests.helpers.ready_workers import START_METHOD, import_before_forks
 from tests.helpers.strategies import paper_consensus
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -30,14 +32,17 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::R
 
 @pytest.fixture(scope="module")
 def client():
-    """Two worker processes."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster) as found,
-    ):
-        yield found
+    """Two worker processes, forked from one that has done the imports: what is tested is the work, not the start."""
+    with dask.config.set({"distributed.worker.multiprocessing-method": START_METHOD}):
+        distributed.utils.get_mp_context()  # Dask names what it wants imported, once; all of it comes with the first
+        import_before_forks("distributed", "pandas", "biconsensus.engines._features")
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            ) as cluster,
+            distributed.Client(cluster) as found,
+        ):
+            yield found
 
 
 def noisy(m=4000, c=8, k=5, seed=0):

@@ -35,8 +35,9 @@ from sklearn.cluster import KMeans
 X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 12, axis=0) + np.random.default_rng(0).random((36, 2))
 t = np.arange(30.0)
 base = [KMeans(3, n_init=1)] * 4
-model = bc.ConsensusClustering(base, random_state=0, n_jobs=2).fit(X)
-bc.ConsensusCommunities("louvain", random_state=0).fit(np.kron(np.eye(3), np.ones((8, 8))) - np.eye(24))
+model = bc.ConsensusClustering(base, random_state=0).fit(X)
+cliques = np.kron(np.eye(3), np.ones((8, 8))) - np.eye(24)
+bc.ConsensusCommunities("louvain", n_runs=3, random_state=0, n_jobs=2).fit(cliques)
 bc.MultiModelFitter("line", 0.1, n_samples=200, random_state=0).fit(np.column_stack([t, t % 2]))
 model.consensus_.save("saved.bic")
 bc.Consensus.load("saved.bic").write_report("report.html")
