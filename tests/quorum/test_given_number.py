@@ -42,7 +42,7 @@ def test_fewer_leaves_than_groups_is_no_answer() -> None:
 
 def test_fine_groups_are_the_leaves_where_rows_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     X, truth = make_blobs(300, centers=5, cluster_std=0.5, random_state=4)
-    problem = PathScorer.of(problem_of(*runs(X, 5, 20, n_runs=15).T)).normalised()
+    problem = PathScorer.of(problem_of(*runs(X, 5, 20, n_runs=15).T)).for_given_number()
     rows = np.arange(problem.shape[0])
     pool = bc.Pool.from_labels(runs(X, 5, 20, n_runs=15))
     whole = group_rows(problem, 5, rows)
