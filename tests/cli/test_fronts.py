@@ -232,7 +232,7 @@ def test_modes_are_listed_and_written(here: Callable[..., Any], tmp_path: Path) 
     species, place = np.repeat([0, 1], 20), np.tile([0, 1], 20)
     write_table(tmp_path / "two.csv", {"a": species, "b": place, "c": species, "d": place})
     done = here("modes", tmp_path / "two.csv", "--out", tmp_path / "modes.csv")
-    assert "The pool is of 2 minds." in done.stdout
+    assert "The sources form 2 camps." in done.stdout
     rows = list(csv.DictReader((tmp_path / "modes.csv").read_text().splitlines()))
     assert bc.metrics.ari(species, [int(row["mode 0"]) for row in rows]) == 1.0
     found = json.loads(here("modes", tmp_path / "two.csv", "--json").stdout)

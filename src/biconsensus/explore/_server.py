@@ -91,7 +91,7 @@ class Backend:
             return self._rendered()[1]
 
     def modes(self) -> dict[str, Any]:
-        """Whether the sources are of one mind: what the report says of it, with the sources counted as on the page."""
+        """Whether the sources form camps: what the report says of it, with the sources counted as on the page."""
         with self._one:
             subject, choices, _ = self.space.settled()
             _, _, found = self._rendered()

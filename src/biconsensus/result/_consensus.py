@@ -460,7 +460,7 @@ class Consensus:
         return withdraw(self, i, j)
 
     def modes(self) -> Modes:
-        """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
+        """Several answers where the sources form several camps, each with its own consensus; see `find_modes`.
 
         Examples
         --------
