@@ -53,7 +53,7 @@ LARGEST_SET = 200
 
 
 def planted(n_modes: int, trial: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sources of several minds: 2 to 8 groups of unequal sizes, 3 to 10 sources, noise 0 to 30%, in each mode."""
+    """Sources in several camps: 2 to 8 groups of unequal sizes, 3 to 10 sources, noise 0 to 30%, in each mode."""
     rng = np.random.default_rng([2026, n_modes, trial])
     m = int(rng.integers(100, 1000))
     table, owner = [], []
@@ -102,7 +102,7 @@ def granular(family: str) -> Iterator[NDArray[Any]]:
 
 
 def measure_granular(family: str) -> Values:
-    """Share of the pools that are of one mind."""
+    """Share of the pools whose sources form one camp."""
     number = [int(owners(table).max(initial=-1)) + 1 for table in granular(family)]
     return {"one": float(np.mean(np.array(number) == 1)), "pools": len(number)}
 
@@ -194,7 +194,7 @@ def measure_landscape() -> Values:
 
 
 def large_table(m: int, n_sources: int, n_modes: int) -> NDArray[np.int16]:
-    """Sources of one or two minds, with a tenth of wrong labels."""
+    """Sources in one or two camps, with a tenth of wrong labels."""
     rng = np.random.default_rng(11)
     table = np.empty((m, n_sources), np.int16)
     groups = [(k, rng.integers(0, k, m)) for k in (12, 7)[:n_modes]]
@@ -451,9 +451,9 @@ def page(values: Values) -> str:
             lines.append(f"| {k} | {one['right']:.0%} | {one['ari']:.3f} | {one['least']:.3f} |")
     lines += [
         "",
-        "Pools whose sources differ in granularity, and the share that is found to be of one mind (asked: 95%):",
+        "Pools whose sources differ in granularity, and the share in which one camp is found (asked: 95%):",
     ]
-    lines += ["", "| pools | number | of one mind |", "|---|---|---|"]
+    lines += ["", "| pools | number | one camp |", "|---|---|---|"]
     for family in ("ensemble_pools", *pools.KINDS):
         if (one := values.get(f"granular {family}")) is not None:
             lines.append(f"| {family} | {one['pools']} | {one['one']:.1%} |")

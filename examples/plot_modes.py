@@ -1,6 +1,6 @@
 """
-A pool of two minds
-===================
+Sources in two camps
+====================
 
 Twelve people sorted the same animals. Some sorted them by kind, others by where they live. One consensus of all
 twelve would be neither; the modes are both answers, each with its own people.
@@ -29,7 +29,7 @@ people |= {f"by kind, coarse {k}": sorted_by(kind // 2) for k in range(3)}
 people |= {f"by place {k}": sorted_by(place) for k in range(5)}
 
 # %%
-# How many minds there are is found, not given. The coarse and the fine sorting by kind are one mind: nested groups are
+# How many camps there are is found, not given. The coarse and the fine sorting by kind are one camp: nested groups are
 # one tree, and differences of granularity alone are no modes.
 
 modes = bc.find_modes(people)

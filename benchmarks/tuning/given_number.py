@@ -1,7 +1,7 @@
 """A given number of groups: mean ARI and NMI of trees, walks and their product, and of the rivals they come from.
 
-``python -m benchmarks.tuning.given_number [draws] [every]`` prints the tables that `quorum._given_number` and the scale
-of its weights were read from.
+``python -m benchmarks.tuning.given_number [draws] [every]`` prints the tables that `quorum._given_number` and the
+weights of its candidates were read from.
 """
 
 from __future__ import annotations
@@ -19,13 +19,27 @@ from benchmarks.tuning.pools import print_table, tuning_pools
 from biconsensus.baselines import get_baseline
 from biconsensus.errors import BiconsensusWarning
 from biconsensus.metrics import ari, nmi
-from biconsensus.protocols import IntArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._given_number import _moved, _similarity
 from biconsensus.quorum._linkage import average_tree, cut_tree
 from biconsensus.quorum._score import Overlaps, PathScorer
 
-SCALES = (0.03, 0.05, 0.07)
 RIVALS = ("nwca", "lwea", "lwgp", "evidence_accumulation")
+
+
+def weights(overlaps: Overlaps) -> dict[str, FloatArray]:
+    """(q,) weights of the candidates by every variant."""
+    bits = overlaps.surprise()
+    return {
+        "certainty 0.4": overlaps.certainty(),
+        "certainty 0.2": overlaps.certainty(0.2),
+        "certainty 0.2, surprise": overlaps.certainty(0.2) * bits,
+        "certainty 0.3, surprise": overlaps.certainty(0.3) * bits,
+        "normalised 0.05": overlaps.normalised_certainty(0.05),
+        "normalised 0.05, surprise": overlaps.normalised_certainty(0.05) * bits,
+        "normalised 0.07": overlaps.normalised_certainty(0.07),
+        "normalised 0.15": overlaps.normalised_certainty(0.15),
+    }
 
 
 def answers(pool: bc.Pool, n_groups: int) -> dict[str, IntArray]:
@@ -34,13 +48,12 @@ def answers(pool: bc.Pool, n_groups: int) -> dict[str, IntArray]:
     found |= {name: get_baseline(name)(pool, n_groups, random_state=0) for name in RIVALS}
     scorer = PathScorer.of(bc.PreferenceMatrix.from_pool(pool))
     plain = replace(scorer.problem, weights=scorer.plain)
-    for scale in SCALES:
-        problem = replace(plain, weights=scorer.plain * Overlaps.of(plain).normalised_certainty(scale))
+    for name, certainty in weights(Overlaps.of(plain)).items():
+        problem = replace(plain, weights=scorer.plain * certainty)
         leaves = np.arange(problem.shape[0])
         similarity = _similarity(problem, leaves, n_groups)
         rows = cut_tree(average_tree(1.0 - similarity / similarity.max(), problem.counts), n_groups)
-        found[f"product, scale {scale:g}"] = rows[pool.inverse]
-        found[f"product, scale {scale:g}, rows moved"] = _moved(problem, rows)[pool.inverse]
+        found[name] = _moved(problem, rows)[pool.inverse]
     return found
 
 

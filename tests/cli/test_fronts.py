@@ -20,14 +20,17 @@ from biconsensus.report._encode import data_uri
 from tests.helpers.ready_workers import ready_workers
 
 
-def test_merge_writes_ids_groups_and_backing(here: Callable[..., Any], labels_csv: Path, tmp_path: Path) -> None:
+def test_merge_writes_ids_groups_confidence_and_backing(
+    here: Callable[..., Any], labels_csv: Path, tmp_path: Path
+) -> None:
     done = here("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--out", "groups.csv")
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "groups.csv").read_text().splitlines()))
     assert [row["id"] for row in rows] == [f"e{i}" for i in range(60)]
     groups = np.array([int(row["group"]) for row in rows])
     assert bc.metrics.ari(np.repeat([0, 1, 2], 20), groups) == pytest.approx(1.0)
-    assert all(0.5 < float(row["backing"]) <= 1 for row in rows)
+    assert list(rows[0]) == ["id", "group", "confidence", "backing"]
+    assert all(0.5 < float(row[name]) <= 1 for row in rows for name in ("confidence", "backing"))
     assert "3 groups, 0 of 60 elements in no group." in done.stdout
     assert "ari with the truth: 1.0000" in done.stdout
 
@@ -200,11 +203,36 @@ def test_large_tables_are_read_piece_by_piece(
     assert (tmp_path / "pieces.csv").read_text() == (tmp_path / "whole.csv").read_text()
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_what_was_written_is_read_as_one_grouping(
+    here: Callable[..., Any], labels_csv: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool
+) -> None:
+    written = tmp_path / "groups.parquet"
+    here("merge", labels_csv, "--truth", "kind", "--quorum", "0.5", "--out", written, "--quiet")
+    if large:
+        monkeypatch.setattr("biconsensus.cli._tables.STREAMED", 100)
+        monkeypatch.setattr("biconsensus.cli._tables.label_table", None)
+    again = json.loads(here("merge", written, "--quorum", "0.5", "--min-candidates", "1", "--json").stdout)
+    assert (again["sources"], again["sizes"]) == (1, [20, 20, 20])
+    assert sum("how sure a grouping is, and group nothing: 'confidence', 'backing'" in n for n in again["notes"]) == 1
+    assert "left out: confidence, backing" in again["read"]
+
+
+def test_the_truth_of_a_large_table_does_not_vote(
+    here: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = np.repeat([0, 1, 2], 40)
+    write_table(tmp_path / "t.parquet", {"a": truth, "b": truth, "c": truth, "truth": truth})
+    monkeypatch.setattr("biconsensus.cli._tables.STREAMED", 100)
+    found = json.loads(here("merge", tmp_path / "t.parquet", "--quorum", "0.5", "--json").stdout)
+    assert (found["sources"], found["scores"]["ari"]) == (3, 1.0)
+
+
 def test_modes_are_listed_and_written(here: Callable[..., Any], tmp_path: Path) -> None:
     species, place = np.repeat([0, 1], 20), np.tile([0, 1], 20)
     write_table(tmp_path / "two.csv", {"a": species, "b": place, "c": species, "d": place})
     done = here("modes", tmp_path / "two.csv", "--out", tmp_path / "modes.csv")
-    assert "The pool is of 2 minds." in done.stdout
+    assert "The sources form 2 camps." in done.stdout
     rows = list(csv.DictReader((tmp_path / "modes.csv").read_text().splitlines()))
     assert bc.metrics.ari(species, [int(row["mode 0"]) for row in rows]) == 1.0
     found = json.loads(here("modes", tmp_path / "two.csv", "--json").stdout)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from biconsensus.engines._chunks import is_streamed, open_chunks
 from biconsensus.engines._compressed import merge_compressed
 from biconsensus.engines._local import compress_stream, pool_from_stream
-from biconsensus.errors import FileFormatError, InputError, InputTypeError, UnknownNameError
+from biconsensus.errors import FileFormatError, InputError, InputTypeError, PoolWarning, UnknownNameError
+from biconsensus.find import find_consensus
 from biconsensus.pool import _rows as rows_module
 from biconsensus.pool._pool import Pool
 from tests.helpers.noisy_tables import noisy
@@ -152,6 +153,15 @@ def test_parquet_file_and_folder_with_ids(tmp_path):
     assert same_pool(pool_from_stream(whole, id_column="key"), Pool.from_labels(columns))
     with pytest.raises(UnknownNameError, match=r"unknown id column 'kye'\. Did you mean 'key'"):
         pool_from_stream(tmp_path / "t.parquet", id_column="kye")
+
+
+def test_a_written_answer_is_one_grouping_in_a_file_and_all_columns_count_in_memory(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    answer = find_consensus([[0, 0, 0, 0, 1, 1, 1, 1]] * 3).to_arrow()
+    parquet.write_table(answer, tmp_path / "answer.parquet")
+    with pytest.warns(PoolWarning, match=r"answer\.parquet: left out .* 'confidence', 'backing'"):
+        assert pool_from_stream(tmp_path / "answer.parquet").shape == (8, 2)
+    assert len(pool_from_stream(answer).sources) == 3
 
 
 def test_an_id_column_and_a_written_index_are_no_labels(tmp_path):

@@ -88,9 +88,9 @@ def test_the_keyboard_moves_the_quorum_and_elements_are_tied(page: Any, table: P
     page.wait_for_selector(READY)
     page.wait_for_selector("#quorum:enabled")
     page.focus("#quorum")
-    page.keyboard.press("End")
-    page.wait_for_selector("#command:has-text('--quorum 0.0025 --method path')")
     page.keyboard.press("Home")
+    page.wait_for_selector("#command:has-text('--quorum 0.0025 --method path')")
+    page.keyboard.press("End")  # few groups on the left, many on the right, as in the report
     page.wait_for_selector("#command:has-text('--quorum 0.9')")
     page.wait_for_selector(READY)
     wanted = bc.find_consensus(list(groupings().T), quorum=0.9, method="path")
@@ -149,7 +149,7 @@ def test_a_mode_can_be_chosen_alone(page: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     kinds, places = rng.integers(0, 4, 90), rng.integers(0, 3, 90)
     base = np.stack([kinds, places, kinds, places, places], axis=1)
-    path = tmp_path / "minds.csv"
+    path = tmp_path / "camps.csv"
     np.savetxt(path, base, "%d", ",", header="k0,p0,k1,p1,p2", comments="")
     page.set_input_files("#file", path)
     page.wait_for_selector(READY)
@@ -159,7 +159,7 @@ def test_a_mode_can_be_chosen_alone(page: Any, tmp_path: Path) -> None:
     assert page.locator(".mode").count() == len(modes) == 2
     own = [f"{'kp'[s % 2]}{s // 2}" if s < 4 else "p2" for s in modes[1].sources]
     page.click("[aria-label='Let only the sources of Mode 1 vote']")
-    page.wait_for_selector("#modes-text:has-text('of one mind')")
+    page.wait_for_selector("#modes-text:has-text('form one camp')")
     voting = [row for row in page.locator("#sources tr").all() if row.locator("[type=checkbox]").is_checked()]
     assert [row.locator("td").nth(1).inner_text() for row in voting] == own
     assert page.inner_text("#headline").startswith(f"{len(modes[1])} groups of 90 elements")

@@ -155,7 +155,7 @@ def test_a_file_goes_in_and_the_answer_comes_out(client: Client, backend: Backen
     state = client.settled()
     wanted = bc.find_consensus(list(groupings()[:, :5].T), n_groups=3)
     lines = client.get("export/groups.csv").text.splitlines()
-    assert lines[0] == "id,group,backing"
+    assert lines[0] == "id,group,confidence,backing"
     assert [int(line.split(",")[1]) for line in lines[1:]] == wanted.labels.tolist()
     read = pl.read_parquet(io.BytesIO(client.get("export/groups.parquet").content))
     assert read["group"].to_list() == wanted.labels.tolist()

@@ -1,4 +1,4 @@
-"""Pools in which the sources are of several minds."""
+"""Pools in which the sources form several camps."""
 
 from __future__ import annotations
 

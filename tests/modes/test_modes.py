@@ -1,4 +1,4 @@
-"""Several answers where a pool is of several minds."""
+"""Several answers where sources form several camps."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_differences_of_granularity_are_one_mode() -> None:
         found = bc.find_modes(pool)
         assert len(found) == 1
         assert found.source_modes.tolist() == [0] * 6
-        assert found.summary.startswith("The pool is of one mind")
+        assert found.summary.startswith("The sources form one camp")
 
 
 def test_sources_that_agree_with_none_are_in_no_mode() -> None:

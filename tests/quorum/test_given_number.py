@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import biconsensus as bc
 from biconsensus.quorum import _given_number
 from biconsensus.quorum._given_number import _moved, _similarity, group_rows
-from biconsensus.quorum._score import PathScorer
+from biconsensus.quorum._score import LEAST_BITS, Overlaps, PathScorer
 from tests.helpers.quorum_pools import problem_of, runs
 
 
@@ -19,6 +19,17 @@ def test_nested_groups_are_joined_along_the_nesting() -> None:
     table = [fine] * 4 + [fine // 2] * 3 + [fine // 4] * 2
     for n_groups, expected in ((8, fine), (4, fine // 2), (2, fine // 4), (1, fine * 0)):
         assert adjusted_rand_score(expected, bc.find_consensus(table, n_groups=n_groups).labels) == 1.0
+
+
+def test_surprise_is_the_bits_of_a_column_among_what_its_source_saw() -> None:
+    pool = bc.Pool.from_labels([[0, 0, 0, 0, 1, 1, 2, 2], [0] * 8, [0, 0, 1, 1, -2, -2, -2, -2]], missing=-2)
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    bits = Overlaps.of(problem).surprise()
+    size, found = problem.sizes.astype(int), {}
+    for column in range(problem.shape[1]):
+        found.setdefault(int(size[column]), set()).add(float(bits[column].round(6)))
+    # halves and quarters of all; all; and halves of the four that the third source saw
+    assert found == {4: {1.0}, 2: {2.0, 1.0}, 8: {LEAST_BITS}}
 
 
 def test_unequal_groups_are_not_balanced() -> None:
@@ -42,7 +53,7 @@ def test_fewer_leaves_than_groups_is_no_answer() -> None:
 
 def test_fine_groups_are_the_leaves_where_rows_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     X, truth = make_blobs(300, centers=5, cluster_std=0.5, random_state=4)
-    problem = PathScorer.of(problem_of(*runs(X, 5, 20, n_runs=15).T)).normalised()
+    problem = PathScorer.of(problem_of(*runs(X, 5, 20, n_runs=15).T)).for_given_number()
     rows = np.arange(problem.shape[0])
     pool = bc.Pool.from_labels(runs(X, 5, 20, n_runs=15))
     whole = group_rows(problem, 5, rows)

@@ -274,7 +274,7 @@ def test_modes_stand_side_by_side(open_report: Callable[..., Any]) -> None:
         assert column.locator("dd").last.inner_text() == named
         assert column.locator("rect").count() == len(mode)
         assert f"alike {modes.agreement[0, 1]:.2f}" in column.inner_text()
-    assert "2 minds" in page.inner_text("header .warning")
+    assert "2 camps" in page.inner_text("header .warning")
     boxes = [page.locator(".mode").nth(k).bounding_box() for k in range(2)]
     assert boxes[0]["y"] == boxes[1]["y"]
     page.set_viewport_size({"width": 390, "height": 844})
@@ -283,9 +283,25 @@ def test_modes_stand_side_by_side(open_report: Callable[..., Any]) -> None:
     assert boxes[0]["x"] == boxes[1]["x"]
 
 
-def test_a_pool_of_one_mind_says_so(open_report: Callable[..., Any], blobs: Any) -> None:
+@pytest.mark.parametrize(
+    ("quorum", "quorums", "text"),
+    [
+        (0.0025, [0.0025, 0.0025], "quorum 0.0025"),
+        (0.5, [0.22, 0.9], "quorum 0.5 (the same groups at quorums 0.22 to 0.9)"),
+        (0.5, [0.009, 0.16], "quorum 0.5 (on the path, the same groups stand at quorums 0.009 to 0.16)"),
+        (0.5, [0.16, 0.16], "quorum 0.5 (on the path, the same groups stand at quorum 0.16)"),
+    ],
+)
+def test_one_quorum_is_told_of_an_answer(
+    open_report: Callable[..., Any], blobs: Any, quorum: float, quorums: list[float], text: str
+) -> None:
     page = open_report(blobs[0]).page
-    assert page.inner_text("#modes p").startswith("The pool is of one mind: 3 groups")
+    assert page.evaluate("(point) => quorumText(point)", {"quorum": quorum, "quorums": quorums}) == text
+
+
+def test_one_camp_says_so(open_report: Callable[..., Any], blobs: Any) -> None:
+    page = open_report(blobs[0]).page
+    assert page.inner_text("#modes p").startswith("The sources form one camp: 3 groups")
     assert page.locator(".mode").count() == 0
 
 

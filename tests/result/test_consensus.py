@@ -45,6 +45,7 @@ def test_lengths_and_text(result):
     assert repr(result) == "Consensus(3 groups of 30 elements from 14 candidates, 1 left over)"
     html = result._repr_html_()
     assert html.count("<tr>") == 4
+    assert "<th>elements</th><th>confidence</th>" in html
     assert "<td>12</td>" in html
 
 
@@ -52,7 +53,16 @@ def test_frame_has_the_ids_of_the_user(result):
     frame = result.to_frame()
     assert frame.index[3] == "cell 3"
     assert frame.loc["cell 29", "label"] == -1
-    assert frame["backing"].between(0, 1).all()
+    assert frame.columns.tolist() == ["label", "confidence", "backing"]
+    assert np.array_equal(frame["confidence"], result.confidence().elements)
+    assert np.array_equal(frame["backing"], result.backing)
+
+
+def test_tables_of_overlapping_groups_have_no_confidence():
+    found = paper_consensus([[0] * 8 + [1] * 8] * 4, overlap=True)
+    assert found.to_frame().columns.tolist() == ["label", "backing"]
+    assert found.to_arrow().column_names == ["label", "backing"]
+    assert "confidence" not in found._repr_html_()
 
 
 @given(table=label_tables(missing=True))
@@ -340,7 +350,9 @@ def test_tables_for_people():
     assert html.count("<tr>") == 51  # a head and the first 50
     assert f"<p>{c.summary}</p>" in html
     assert c.summary.startswith("51 groups at quorum 0.5; the quorum was given; a group needs 2 elements")
-    assert "<tr><td>0</td><td>2</td><td>2</td><td>2</td><td>1.00</td></tr>" in html
+    assert (
+        f"<tr><td>0</td><td>2</td><td>{c.confidence().groups[0]:.2f}</td><td>2</td><td>2</td><td>1.00</td></tr>" in html
+    )
     frame = c.to_frame()
     assert frame.index.tolist() == list(range(102))
     assert frame["label"].tolist() == c.labels.tolist()
@@ -372,9 +384,10 @@ def test_confidence_is_that_of_the_function():
     assert np.array_equal(c.confidence().elements, confidence(c).elements)
 
 
-def test_arrow_gets_labels_and_backing_without_a_copy(result):
+def test_arrow_gets_all_numbers_without_a_copy(result):
     table = result.to_arrow()
-    assert table.column_names == ["id", "label", "backing"]
+    assert table.column_names == ["id", "label", "confidence", "backing"]
     assert table["id"][3].as_py() == "cell 3"
-    for name, values in (("label", result.labels), ("backing", result.backing)):
+    numbers = {"label": result.labels, "confidence": result.confidence().elements, "backing": result.backing}
+    for name, values in numbers.items():
         assert table[name].chunk(0).buffers()[1].address == values.__array_interface__["data"][0]

@@ -333,7 +333,7 @@ def test_56_devices_and_pipes_are_written_and_stay(cli: Any, labels_csv: Path) -
     assert stat.S_ISFIFO(Path("pipe.csv").stat().st_mode)
     assert stat.S_ISCHR(device.stat().st_mode)
     assert len(read[0].splitlines()) == 61
-    assert os.read(main, 100).startswith(b"id,group,backing")
+    assert os.read(main, 100).startswith(b"id,group,confidence,backing")
     os.close(main)
     os.close(child)
 

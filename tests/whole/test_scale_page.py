@@ -34,4 +34,4 @@ def test_code_of_the_page(tmp_path, monkeypatch):
     exec(spread.replace('"labels/"', '"labels/", columns=[f"c{j}" for j in range(6)]'), names)
     assert (names["consensus"].labels.compute() == labels).all()
     assert (names["consensus"].gather().labels == labels).all()
-    assert names["consensus"].to_frame().compute().shape == (300, 2)
+    assert names["consensus"].to_frame().compute().shape == (300, 3)

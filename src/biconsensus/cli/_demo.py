@@ -53,14 +53,15 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
     ['clustering', 'communities', 'merge', 'models']
     """
     from biconsensus import metrics
-    from biconsensus.cli._output import group_table, write_groups
+    from biconsensus.cli._output import group_table
+    from biconsensus.result._notebook import write_elements
 
     out.mkdir(parents=True, exist_ok=True)
     results: dict[str, DemoResult] = {}
     summary = {}
     for name, front in FRONTS.items():
         result = results[name] = front(seed)
-        write_groups(result.consensus, out / f"{name}.csv", {})
+        write_elements(result.consensus, out / f"{name}.csv", {})
         result.consensus.write_report(out / f"{name}.html", truth=result.truth, **result.page)
         scores = {
             score: float(getattr(metrics, score)(result.truth, result.consensus.labels)) for score in ("ari", "nmi")

@@ -115,7 +115,9 @@ class Output:
         scores = truth_scores(consensus, truth)
         columns = more.pop("columns", {})
         if self.out is not None:
-            write_groups(consensus, self.out, columns, self.escape)
+            from biconsensus.result._notebook import write_elements
+
+            write_elements(consensus, self.out, columns, self.escape)
         if self.report is not None:
             with self.working("writing the report"):
                 about = {"Command": self.command, "Input": self.source, "Seed": self.seed}
@@ -234,17 +236,6 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
             if not is_stream(real) and (same or real == path.resolve()):
                 raise InputError(f"{name} {target} is the same file as {other}; give it another name.")
         taken[name] = target
-
-
-def write_groups(consensus: Consensus, path: Path, more: dict[str, Any], escape: bool = False) -> None:
-    """One line an element: its id, group and backing."""
-    import numpy as np
-
-    from biconsensus.pool.io import write_table
-
-    ids = np.arange(consensus.labels.size) if consensus.pool.ids is None else consensus.pool.ids
-    columns = {"group": consensus.labels, "backing": np.round(consensus.backing, 6), **more}
-    write_table(path, columns, ids=ids, escape=escape)
 
 
 def truth_scores(consensus: Consensus, truth: Any) -> dict[str, float]:

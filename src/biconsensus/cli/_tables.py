@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.pool.io._roles import Reading
+from biconsensus.pool.io._roles import Reading, Roles
 
 STREAMED = 64 << 20
 """Files of more bytes than this are read piece by piece: they are tens of times as large in memory."""
@@ -21,10 +22,9 @@ def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple
     from biconsensus.pool.io._tables import true_groups
 
     if reading.truth is None and reading.columns is None and not reading.drop and is_large(path):
-        from biconsensus.engines._local import pool_from_stream
-
-        id_column = reading.id_column or _first_id(path, output)
-        return pool_from_stream(path, id_column=None if id_column is None else str(id_column), n_jobs=jobs), None
+        roles = None if reading.id_column is not None else _first_roles(path, output)
+        if roles is None or roles.truth is None:  # a column of truth must not vote
+            return _streamed(path, reading.id_column, roles, jobs), None
     table = label_table(path, replace(reading, key="labels"))
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
     return Pool.from_labels(table.columns, ids=table.ids), true_groups(table.truth)
@@ -88,8 +88,20 @@ def is_large(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq", ".npy") and path.is_file() and path.stat().st_size > STREAMED
 
 
-def _first_id(path: Path, output: Output) -> str | None:
-    """Name of the column of ids of a large Parquet file, by the rules for smaller ones on its first rows."""
+def _streamed(path: Path, id_column: str | int | None, roles: Roles | None, jobs: int) -> Any:
+    """Pool of a large file."""
+    from biconsensus.engines._local import pool_from_stream
+    from biconsensus.errors import PoolWarning
+
+    with warnings.catch_warnings():
+        if roles is not None:  # which has a note on everything that is left out
+            id_column = roles.ids
+            warnings.simplefilter("ignore", PoolWarning)
+        return pool_from_stream(path, id_column=None if id_column is None else str(id_column), n_jobs=jobs)
+
+
+def _first_roles(path: Path, output: Output) -> Roles | None:
+    """What the columns of a large Parquet file are, by the rules for smaller ones on its first rows."""
     if path.suffix.lower() == ".npy" or path.is_dir():
         return None
     import pyarrow.parquet
@@ -101,7 +113,7 @@ def _first_id(path: Path, output: Output) -> str | None:
     raw = Raw(str(path), {name: arrow_column(rows.column(k)) for k, name in enumerate(rows.schema.names)})
     roles = roles_of(raw, LABELS, Reading())
     output.decided, output.notes = decided(raw, roles, LABELS), [*output.notes, *roles.notes]
-    return roles.ids
+    return roles
 
 
 def label_table(path: Path, reading: Reading) -> Any:

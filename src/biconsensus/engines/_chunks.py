@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.errors import FileFormatError, InputTypeError, MissingDependencyError, UnknownNameError
+from biconsensus.errors import FileFormatError, InputTypeError, MissingDependencyError, PoolWarning, UnknownNameError
 from biconsensus.pool.io._arrays import arrow_column, read_array
+from biconsensus.pool.io._roles import divide_measures, left_out_measures
 
 ROWS = 1 << 20
 """Elements in a chunk."""
@@ -94,7 +96,12 @@ def _open_path(path: Path, id_column: str | None) -> Chunks:
         table = read_array(path, "labels")
         return Chunks(lambda: _slices(table), len(table))
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
-        return _open_dataset(_dataset(path), id_column)
+        table = _dataset(path)
+        labels, key = _split_names(table.schema.names, id_column)
+        labels, measures = divide_measures(labels)
+        if measures:
+            warnings.warn(f"{path}: {left_out_measures(measures)}.", PoolWarning, stacklevel=2)
+        return _batches_of(table, labels, key)
     from biconsensus.pool.io import read_labels
 
     read = read_labels(path, id_column)
@@ -121,8 +128,12 @@ def _dataset(path: Path) -> Any:
 
 
 def _open_dataset(table: Any, id_column: str | None) -> Chunks:
+    """An Arrow dataset, whose columns are all meant."""
+    return _batches_of(table, *_split_names(table.schema.names, id_column))
+
+
+def _batches_of(table: Any, labels: list[str], key: str | None) -> Chunks:
     """Batches of an Arrow dataset, in the order of its rows."""
-    labels, key = _split_names(table.schema.names, id_column)
 
     def batches(columns: list[str]) -> Iterator[Any]:
         scanner = table.scanner(columns=columns, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,18 @@ from scipy.sparse import csr_array
 from biconsensus.engines._counted import CountedPool
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.quorum._confidence import Confidence, check_disjoint, confidence_of
 from biconsensus.result._consensus import Bicluster, Consensus
+from biconsensus.result._notebook import element_columns
 
 
 @dataclass(frozen=True, repr=False)
 class DaskConsensus(Consensus):
     """Groups of the elements of a distributed table.
 
-    `labels` and `backing` are Dask arrays and `to_frame()` a Dask data frame, made when they are asked for. What needs
-    all elements at once (`membership`, `biclusters`, `save`, the report) gathers them first: four bytes an element.
+    `labels`, `backing` and the confidences of elements are Dask arrays and `to_frame()` a Dask data frame, made when
+    they are asked for. What needs all elements at once (`membership`, `biclusters`, `save`, the report) gathers them
+    first: four bytes an element.
     """
 
     rows: Any = None
@@ -47,6 +51,13 @@ class DaskConsensus(Consensus):
         """(m,) Dask array in [0, 1]: share of the candidates behind its group that hold the element."""
         return self._spread(self.of_rows.backing)
 
+    @cached_property
+    def _confidence(self) -> Confidence:
+        """Confidence with a Dask array (m,) of the elements; only distinct rows are looked at."""
+        check_disjoint(self)
+        found = confidence_of(self.pool, self.of_rows.labels, len(self), self._sizes_of_rows)
+        return Confidence(self._spread(found.elements), found.groups)
+
     def _spread(self, values: NDArray[Any]) -> Any:
         """Values of distinct rows given to their elements, lazily."""
         return self.rows.map_blocks(_values_at, values, dtype=values.dtype)
@@ -66,15 +77,15 @@ class DaskConsensus(Consensus):
         return Consensus(**own | {"pool": pool, "row_of": pool.inverse if same else self.row_of[rows]})
 
     def to_frame(self) -> Any:
-        """Dask data frame of label and backing, with the index of the table where it has one."""
+        """Dask data frame of label, confidence and backing, with the index of the table where it has one."""
         import pandas as pd
         from dask import dataframe
         from dask.delayed import delayed
 
-        starts = np.cumsum([0, *self.sizes])
-        meta = pd.DataFrame({"label": np.zeros(0, np.int64), "backing": np.zeros(0)})
-        label, backing = self.labels.to_delayed().ravel(), self.backing.to_delayed().ravel()
-        pieces = [delayed(_frame)(*piece) for piece in zip(self.parts, label, backing, starts)]
+        columns, starts = element_columns(self), np.cumsum([0, *self.sizes])
+        meta = pd.DataFrame({name: np.zeros(0, values.dtype) for name, values in columns.items()})
+        values = zip(*(column.to_delayed().ravel() for column in columns.values()))
+        pieces = [delayed(_frame)(*piece) for piece in zip(self.parts, starts, map(list, values), repeat([*columns]))]
         return dataframe.from_delayed(pieces, meta=meta, verify_meta=False)
 
     @cached_property
@@ -124,9 +135,9 @@ def _values_at(rows: NDArray[np.int32], values: NDArray[Any]) -> NDArray[Any]:
     return np.take(values, rows)
 
 
-def _frame(part: Any, labels: NDArray[Any], backing: NDArray[Any], start: int) -> Any:
-    """Label and backing of one partition as a data frame."""
+def _frame(part: Any, start: int, values: list[NDArray[Any]], names: list[str]) -> Any:
+    """Columns of one partition as a data frame."""
     import pandas as pd
 
     index = part.index if hasattr(part, "index") else pd.RangeIndex(start, start + len(part))
-    return pd.DataFrame({"label": labels, "backing": backing}, index=index)
+    return pd.DataFrame(dict(zip(names, values)), index=index)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import numpy as np
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
@@ -30,9 +29,9 @@ from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.explore._workspace import NotSettledError, Workspace
 from biconsensus.pool.io._roles import Reading
 from biconsensus.pool.io._tables import READERS as TABLES
-from biconsensus.pool.io._writing import write_table
 from biconsensus.report import render_report
 from biconsensus.report._modes import modes_view
+from biconsensus.result._notebook import write_elements
 
 MOST_UPLOADED = 200 << 20
 """Bytes of an upload by default: larger files are better named on the command line, where nothing is copied."""
@@ -92,7 +91,7 @@ class Backend:
             return self._rendered()[1]
 
     def modes(self) -> dict[str, Any]:
-        """Whether the sources are of one mind: what the report says of it, with the sources counted as on the page."""
+        """Whether the sources form camps: what the report says of it, with the sources counted as on the page."""
         with self._one:
             subject, choices, _ = self.space.settled()
             _, _, found = self._rendered()
@@ -397,6 +396,4 @@ def _write(backend: Backend, what: str, target: Path) -> None:
     if what == "session":
         save_session(target, *backend.space.whole())
         return
-    subject, _, answer = backend.space.settled()
-    ids = np.arange(answer.labels.size) if subject.pool.ids is None else subject.pool.ids
-    write_table(target, {"group": answer.labels, "backing": np.round(answer.backing, 6)}, ids=ids)
+    write_elements(backend.space.settled()[2], target, {})

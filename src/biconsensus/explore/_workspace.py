@@ -343,13 +343,13 @@ class Workspace:
         return subject, choices, answer if finished is None else replace(answer, trace=finished)
 
     def path(self) -> list[list[float]]:
-        """Quorum, number of groups and score of every point of the path, where it is known."""
+        """Quorum, number of groups and score of every point of the path, from coarse to fine, where it is known."""
         with self.lock:
             found = self._paths.get(self.choices.key)
             if found is None:
                 return []
             path = found.traced.path
-            return [[float(point.quorum), len(point), path.score(point)] for point in path.points]
+            return [[float(point.quorum), len(point), path.score(point)] for point in reversed(path.points)]
 
     def answer_number(self) -> int:
         """Changes when the answer does, so that a page asks for its details once."""

@@ -1,4 +1,4 @@
-"""Several answers where a pool is of several minds: one consensus for each camp of sources."""
+"""Several answers where sources form several camps: one consensus for each camp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which sources are of one mind: as many camps as make the whole pool shortest to describe.
+"""Which sources form a camp: as many camps as make the whole pool shortest to describe.
 
 1. How much each source tells about each other one, in the better of both directions, so that a coarse and a fine
    grouping of one tree count as alike; average linkage makes a tree of the sources.
@@ -31,7 +31,7 @@ the point at which another camp explains more than it leaves open; nested groups
 
 @dataclass(frozen=True)
 class Camp:
-    """Sources of one mind."""
+    """Sources that agree with each other more than with the rest."""
 
     sources: IntArray
     groups: IntArray

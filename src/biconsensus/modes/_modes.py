@@ -29,7 +29,7 @@ MOST_NAMES = 8
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """Sources of one mind and what they agree on."""
+    """One camp of sources and what they agree on."""
 
     sources: IntArray
     """Indices of its sources in the pool."""
@@ -132,14 +132,13 @@ class Modes:
             rest = f" {alone} of {n_sources} sources agree" if alone > 1 else f" 1 of {n_sources} sources agrees"
             rest += " with no other."
         if len(self) == 1:
-            return (
-                f"The pool is of one mind: {_groups(self[0])}, {self[0].explained:.0%} of its sources explained.{rest}"
-            )
+            share = f"{self[0].explained:.0%} of what they say"
+            return f"The sources form one camp: {_groups(self[0])}, from which {share} follows.{rest}"
         each = "; ".join(
             f"mode {k}: {mode.sources.size} sources, {_groups(mode)}, {mode.explained:.0%} explained"
             for k, mode in enumerate(self)
         )
-        return f"The pool is of {len(self)} minds. {each[0].upper()}{each[1:]}.{rest}"
+        return f"The sources form {len(self)} camps. {each[0].upper()}{each[1:]}.{rest}"
 
     def to_frame(self) -> pd.DataFrame:
         """Table of the sources: name, mode (-1 for none), and what each mode explains of it (needs pandas)."""
@@ -180,7 +179,7 @@ class Modes:
 
 
 def find_modes(pool: Any, search: Search | None = None) -> Modes:
-    """Several answers where the sources of a pool are of several minds, one where they are of one.
+    """Several answers where the sources of a pool form several camps, one where they form one.
 
     Parameters
     ----------
@@ -206,13 +205,13 @@ def find_modes(pool: Any, search: Search | None = None) -> Modes:
     >>> import biconsensus as bc
     >>> fine, coarse = [0] * 10 + [1] * 10 + [2] * 20, [0] * 20 + [1] * 20
     >>> print(bc.find_modes([fine, coarse, fine, coarse]).summary)
-    The pool is of one mind: 2 groups, 81% of its sources explained.
+    The sources form one camp: 2 groups, from which 81% of what they say follows.
     """
     return _modes_in(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search, None)
 
 
 def modes_of(consensus: Consensus) -> Modes:
-    """The modes of the pool of a consensus, found once; where all sources are of one mind, it is their consensus."""
+    """The modes of the pool of a consensus, found once; where all sources are one camp, it is their consensus."""
     known: Modes | None = consensus.__dict__.get("_modes")
     if known is None:
         known = _modes_in(consensus.pool, Search.of_record(consensus.asked), consensus)

@@ -10,6 +10,7 @@ from scipy.sparse import coo_array, csr_array
 
 from biconsensus.errors import InputError
 from biconsensus.matrix._groups import values_at
+from biconsensus.pool._rows import gather
 from biconsensus.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -60,22 +61,65 @@ def confidence(consensus: Consensus) -> Confidence:
     >>> bool(sure[7] < sure[6])
     True
     """
+    check_disjoint(consensus)
+    return confidence_of(consensus.pool, consensus.labels, len(consensus))
+
+
+def check_disjoint(consensus: Consensus) -> None:
+    """Refuse groups that may overlap."""
     if consensus.settings.get("overlap"):
         raise InputError("consensus: its groups may overlap; confidence is defined for disjoint groups.")
-    labels, pool, n_groups = consensus.labels, consensus.pool, len(consensus)
-    if n_groups == 0:
-        return Confidence(np.zeros(labels.size), np.zeros(0))
-    inside = np.flatnonzero(labels >= 0)
-    likeness = Likeness.of(pool, labels, n_groups)
+
+
+def confidence_of(pool: Pool, labels: IntArray, n_groups: int, counts: IntArray | None = None) -> Confidence:
+    """The same of a grouping of the elements of a pool, each of which may stand for several (`counts`)."""
     elements = np.zeros(labels.size)
-    elements[inside] = calibrated(likeness.share_in(pool.inverse[inside], labels[inside]))
-    totals = np.bincount(labels[inside], elements[inside], minlength=n_groups)
-    return Confidence(elements, totals / np.maximum(np.bincount(labels[inside], minlength=n_groups), 1))
+    if n_groups == 0:
+        return Confidence(elements, np.zeros(0))
+    places = Places.of(pool, labels, counts)
+    sure = calibrated(Likeness.at(pool, places, n_groups).share_in(places.rows, places.groups))
+    elements[places.inside] = gather(sure, places.place)
+    totals = np.bincount(places.groups, sure * places.counts, minlength=n_groups)
+    sizes = np.bincount(places.groups, places.counts, minlength=n_groups)
+    return Confidence(elements, totals / np.maximum(sizes, 1))
 
 
 def calibrated(share: FloatArray) -> FloatArray:
     """The probability of being grouped so again, from the share of `Likeness`."""
     return np.clip(CALIBRATION[0] + CALIBRATION[1] * share, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Places:
+    """The distinct pairs of a row of the pool and a group, of which there are far fewer than elements."""
+
+    rows: IntArray
+    groups: IntArray
+    counts: IntArray
+    """(p,) elements at each pair."""
+    inside: IntArray
+    """(k,) the elements that are in a group."""
+    place: IntArray
+    """(k,) the pair of each of them."""
+
+    @classmethod
+    def of(cls, pool: Pool, labels: IntArray, counts: IntArray | None = None) -> Places:
+        """Pairs of a grouping; `counts` says how many elements each label stands for."""
+        inside = np.flatnonzero(labels >= 0)
+        rows, groups = pool.inverse[inside], labels[inside]
+        group_of = np.full(pool.rows.shape[0], -1)
+        group_of[rows] = groups
+        if np.array_equal(gather(group_of, rows), groups):  # as where no seeds and no data told equal rows apart
+            used = np.flatnonzero(group_of >= 0)
+            number = np.zeros(group_of.size, np.int64)
+            number[used] = np.arange(used.size)
+            rows, groups, place = used, group_of[used], gather(number, rows)
+        else:
+            n_groups = int(groups.max()) + 1
+            pairs, place = np.unique(rows * np.int64(n_groups) + groups, return_inverse=True)
+            rows, groups = np.divmod(pairs, n_groups)
+        amounts = None if counts is None else counts[inside]
+        return cls(rows, groups, np.bincount(place, amounts, minlength=rows.size).astype(np.int64), inside, place)
 
 
 @dataclass(frozen=True)
@@ -93,10 +137,13 @@ class Likeness:
     @classmethod
     def of(cls, pool: Pool, labels: IntArray, n_groups: int) -> Likeness:
         """Compare every candidate with every group."""
-        inside = np.flatnonzero(labels >= 0)
-        members = csr_array(
-            (np.ones(inside.size), (pool.inverse[inside], labels[inside])), shape=(pool.rows.shape[0], n_groups)
-        )
+        return cls.at(pool, Places.of(pool, labels), n_groups)
+
+    @classmethod
+    def at(cls, pool: Pool, places: Places, n_groups: int) -> Likeness:
+        """The same from the pairs of rows and groups."""
+        shape = pool.rows.shape[0], n_groups
+        members = csr_array((places.counts.astype(np.float64), (places.rows, places.groups)), shape=shape)
         likeness = _jaccard(pool, members)
         best = np.zeros((len(pool.sources), n_groups))
         np.maximum.at(best, (pool.source_of[likeness.row], likeness.col), likeness.data)
@@ -115,14 +162,11 @@ class Likeness:
 
     def share_in(self, rows: IntArray, groups: IntArray) -> FloatArray:
         """(k,) the same for one group of each row, without the other groups."""
-        n_groups = self.possible.size
-        pairs, place = np.unique(rows * np.int64(n_groups) + groups, return_inverse=True)
-        rows, groups = np.divmod(pairs, n_groups)
         held = self.pool.rows[rows]
         stored = np.repeat(np.arange(rows.size), np.diff(held.indptr))
         likeness = values_at(self.jaccard, held.indices, groups[stored]) * (held.data != 0)
         found = np.asarray(np.bincount(stored, likeness, minlength=rows.size), np.float64)
-        return self._over_possible(found, rows, groups)[place]
+        return self._over_possible(found, rows, groups)
 
     def _over_possible(self, values: FloatArray, rows: IntArray, groups: IntArray) -> FloatArray:
         """Values of pairs of a row and a group over the most that is possible there."""
@@ -148,19 +192,18 @@ def _shared(pool: Pool, members: csr_array) -> coo_array:
     if np.diff(members.indptr).max(initial=0) > 1 or n * n_groups > COUNTED:
         return (pool.rows.astype(bool).astype(np.float64).T @ members).tocoo()
     # every row is in one group at most, so that counting takes the place of a sparse product
-    group, count = np.full(members.shape[0], -1), np.zeros(members.shape[0])
+    group, count = np.zeros(members.shape[0], np.int64), np.zeros(members.shape[0])
     filled = np.diff(members.indptr) > 0
     group[filled], count[filled] = members.indices, members.data
-    row_of = np.repeat(np.arange(members.shape[0]), np.diff(pool.rows.indptr))
-    kept = np.flatnonzero((group[row_of] >= 0) & (pool.rows.data != 0))
-    places = pool.rows.indices[kept] * np.int64(n_groups) + group[row_of[kept]]
-    counts = np.bincount(places, count[row_of[kept]], minlength=n * n_groups).reshape(n, n_groups)
-    return coo_array(counts)
+    lengths = np.diff(pool.rows.indptr)
+    places = pool.rows.indices * np.int64(n_groups) + np.repeat(group, lengths)
+    amounts = np.repeat(count, lengths) * (pool.rows.data != 0)
+    return coo_array(np.bincount(places, amounts, minlength=n * n_groups).reshape(n, n_groups))
 
 
 def matched(labels: IntArray, again: IntArray, n_groups: int) -> IntArray:
     """(m,) the groups of another result under the names of this one, matched one to one; -1 where they match none."""
-    from scipy.optimize import linear_sum_assignment  # here, because it is slow to import and only the explorer asks
+    from scipy.optimize import linear_sum_assignment  # half a second that tables of confidences need not wait for
 
     both = (labels >= 0) & (again >= 0)
     n_again = int(again.max(initial=-1)) + 1

@@ -23,7 +23,7 @@ def group_rows(problem: PreferenceMatrix, n_groups: int, finest: IntArray) -> In
     Parameters
     ----------
     problem : PreferenceMatrix
-        The pool, candidates weighted by certainty.
+        The pool, candidates weighted by certainty and surprise.
     n_groups : int
         Number of groups (k).
     finest : (r,) array of int

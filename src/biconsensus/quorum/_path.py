@@ -314,7 +314,7 @@ class QuorumPath:
         # which groups are merged hangs on small differences, so all rows are asked where their number allows it
         on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
         scorer = self.all_rows if on_all else self.scorer
-        labels = group_rows(scorer.normalised(), n_groups, self.labels(finest) if on_all else finest.row_labels)
+        labels = group_rows(scorer.for_given_number(), n_groups, self.labels(finest) if on_all else finest.row_labels)
         columns = None if labels is None else columns_behind(scorer.problem, labels)
         if labels is None or columns is None:
             found = finest

@@ -40,9 +40,10 @@ ROWS = 1 << 14
 """Rows that are counted together: what is made of them stays in the cache."""
 CERTAINTY_SCALE = 0.4
 """Scale of the certainty of candidates, as published for locally weighted ensembles."""
-NORMALISED_SCALE = 0.05
-"""The same where the entropy is normalised: its authors publish 0.02 to 0.18 for twelve data sets; 0.05 to 0.07 are a
-plateau (benchmarks/tuning/given_number.py)."""
+NORMALISED_SCALE = 0.07
+"""The same where the entropy is normalised, as its authors publish it for all data sets (SDGCA, 2025)."""
+LEAST_BITS = 1e-6
+"""What a column of all elements tells: next to nothing, but its elements are held by it."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,11 @@ class Overlaps:
         number = self._backers.sum(axis=0)
         own = self._backers @ number / np.maximum(self._backers.sum(axis=1), 1.0)
         return np.asarray(np.exp(-self._mean_bits / np.log2(np.maximum(own, 2.0)) / scale))
+
+    def surprise(self) -> FloatArray:
+        """(q,) bits that a column tells of its members: -log2 of its share of what its source saw."""
+        share = self.problem.sizes / np.maximum(_seen(self.problem), 1.0)
+        return np.asarray(np.maximum(-np.log2(np.clip(share, 1e-300, 1.0)), LEAST_BITS))
 
     @cached_property
     def _mean_bits(self) -> FloatArray:
@@ -584,10 +590,14 @@ class PathScorer:
             columns=columns,
         )
 
-    def normalised(self) -> PreferenceMatrix:
-        """The pool with the weights that serve a given number of groups (benchmarks/tuning/given_number.py)."""
-        certainty = self.overlaps.normalised_certainty()
-        return self.problem.with_weights(self.plain * (certainty if self.columns is None else certainty[self.columns]))
+    def for_given_number(self) -> PreferenceMatrix:
+        """The pool with the weights that serve a given number of groups (benchmarks/tuning/given_number.py).
+
+        A column counts by how certain the pool is of it, relative to how fine its source is, and by its surprise: to
+        be together in a small column says more than to be together in a large one.
+        """
+        told = self.overlaps.normalised_certainty() * self.overlaps.surprise()
+        return self.problem.with_weights(self.plain * (told if self.columns is None else told[self.columns]))
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
@@ -621,13 +631,18 @@ def useful(problem: PreferenceMatrix) -> BoolArray:
     {19: True, 1: True, 20: False}
     """
     sizes = problem.sizes
-    seen = np.full(sizes.size, float(problem.counts.sum()))
-    if problem.unseen is not None and problem.mask is not None:
-        seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.mask]
-    found: BoolArray = (sizes > 0) & (sizes < TRIVIAL_SHARE * seen)
+    found: BoolArray = (sizes > 0) & (sizes < TRIVIAL_SHARE * _seen(problem))
     large = np.flatnonzero((sizes > 0) & ~found)
     found[large] = _agreed(problem, large)
     return found
+
+
+def _seen(problem: PreferenceMatrix) -> FloatArray:
+    """(q,) elements that the source of each column saw."""
+    seen = np.full(problem.shape[1], float(problem.counts.sum()))
+    if problem.unseen is not None and problem.mask is not None:
+        seen -= (problem.counts @ problem.unseen.astype(np.float64))[problem.mask]
+    return seen
 
 
 def _agreed(problem: PreferenceMatrix, columns: IntArray) -> BoolArray:

@@ -275,7 +275,7 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
 
 
 def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
-    """What deserves a look in the pool: sources of several minds, empty and trivial candidates."""
+    """What deserves a look in the pool: sources in several camps, empty and trivial candidates."""
     pool = consensus.pool
     sizes = pool.sizes
     empty = int((sizes == 0).sum())
@@ -283,8 +283,8 @@ def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
     found = []
     if modes is not None and modes["number"] > 1:
         found.append(
-            f"the sources are of {modes['number']} minds, and one answer for all of them may be neither; the section "
-            "“Are the sources of one mind?” shows an answer for each."
+            f"the sources form {modes['number']} camps, and one answer for all of them may fit none; the section "
+            "“Do the sources fall into camps?” shows an answer for each."
         )
     if empty:
         found.append(f"{empty:,} candidates of the pool are empty.")

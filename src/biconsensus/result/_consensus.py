@@ -460,7 +460,7 @@ class Consensus:
         return withdraw(self, i, j)
 
     def modes(self) -> Modes:
-        """Several answers where the sources are of several minds, each with its own consensus; see `find_modes`.
+        """Several answers where the sources form several camps, each with its own consensus; see `find_modes`.
 
         Examples
         --------
@@ -491,21 +491,30 @@ class Consensus:
         return {name: score(self.labels, other.labels) for name, score in scores.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """Table of the elements with the user's own ids: label and backing (needs pandas)."""
+        """Table of the elements with the user's own ids: label, confidence and backing (needs pandas).
+
+        Where groups may overlap there is no confidence, as it is defined for disjoint groups.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.find_consensus([[0] * 4 + [1] * 4] * 3).to_frame().columns.tolist()
+        ['label', 'confidence', 'backing']
+        """
         from biconsensus.result._notebook import frame_of
 
         return frame_of(self)
 
     def to_arrow(self) -> pa.Table:
-        """Table of the elements for Arrow, Polars and DuckDB: id, label and backing (needs pyarrow).
+        """Table of the elements for Arrow, Polars and DuckDB: id and the columns of `to_frame` (needs pyarrow).
 
-        Label and backing are handed over without a copy. ``polars.from_arrow`` and DuckDB make none either.
+        All columns but the ids are handed over without a copy. ``polars.from_arrow`` and DuckDB make none either.
 
         Examples
         --------
         >>> import biconsensus as bc
         >>> bc.find_consensus([[0, 0, 1, 1]] * 4, min_elements=2).to_arrow().column_names
-        ['label', 'backing']
+        ['label', 'confidence', 'backing']
         """
         from biconsensus.result._notebook import arrow_of
 

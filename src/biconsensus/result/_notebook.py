@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from html import escape as as_text
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biconsensus.errors import MissingDependencyError
+from biconsensus.pool.io import write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 50
 """Groups that are listed, the largest gains first."""
 
+DIGITS = 6
+"""Decimals of a share or a probability in written tables: finer than any pool can tell."""
 
 DECIDED_BY = {
     "answers": "answers of a person decided how many",
@@ -58,33 +63,50 @@ def sentence_of(consensus: Consensus) -> str:
     return "; ".join(said) + "."
 
 
+def element_columns(consensus: Consensus, group: str = "label") -> dict[str, Any]:
+    """Columns of a table of the elements: group, confidence (where groups cannot overlap) and backing."""
+    sure = {} if consensus.settings.get("overlap") else {"confidence": consensus.confidence().elements}
+    return {group: consensus.labels, **sure, "backing": consensus.backing}
+
+
+def write_elements(consensus: Consensus, path: Path, more: Mapping[str, Any], escape: bool = False) -> None:
+    """Write a table with one line an element: id, group, confidence, backing and whatever else is given."""
+    group, *numbers = element_columns(consensus, "group").items()
+    ids = np.arange(consensus.labels.size) if consensus.pool.ids is None else consensus.pool.ids
+    rounded = {name: np.round(values, DIGITS) for name, values in numbers}
+    write_table(path, {group[0]: group[1], **rounded, **more}, ids=ids, escape=escape)
+
+
 def frame_of(consensus: Consensus) -> pd.DataFrame:
-    """Label and backing of the elements under the user's own ids."""
+    """The columns of the elements under the user's own ids."""
     try:
         import pandas as pd
     except ImportError as error:
         raise MissingDependencyError.of("pandas", "tables") from error
     index = None if consensus.pool.ids is None else pd.Index(consensus.pool.ids, name="id")
-    return pd.DataFrame({"label": consensus.labels, "backing": consensus.backing}, index=index)
+    return pd.DataFrame(element_columns(consensus), index=index)
 
 
 def arrow_of(consensus: Consensus) -> pa.Table:
-    """Label and backing of the elements, with their ids where there are any."""
+    """The columns of the elements, with their ids where there are any."""
     try:
         import pyarrow as pa
     except ImportError as error:
         raise MissingDependencyError.of("pyarrow", "tables") from error
-    columns = {"label": pa.array(consensus.labels), "backing": pa.array(consensus.backing)}
+    columns = {name: pa.array(values) for name, values in element_columns(consensus).items()}
     return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
 
 
 def table_of(consensus: Consensus) -> str:
     """Small HTML table of the groups."""
     sizes = np.bincount(consensus.labels[consensus.labels >= 0], minlength=len(consensus))
+    sure = None if consensus.settings.get("overlap") else consensus.confidence().groups
     rows = "".join(
-        f"<tr><td>{t}</td><td>{sizes[t]}</td><td>{group.size}</td><td>{consensus.gains[t]:.4g}</td>"
+        f"<tr><td>{t}</td><td>{sizes[t]}</td>{'' if sure is None else f'<td>{sure[t]:.2f}</td>'}"
+        f"<td>{group.size}</td><td>{consensus.gains[t]:.4g}</td>"
         f"<td>{consensus.backing[consensus.labels == t].mean() if sizes[t] else 0.0:.2f}</td></tr>"
         for t, group in enumerate(consensus.candidates[:MOST_ROWS])
     )
-    head = "<tr><th>group</th><th>elements</th><th>candidates</th><th>gain</th><th>mean backing</th></tr>"
-    return f"<p>{escape(sentence_of(consensus))}</p><table>{head}{rows}</table>"
+    names = ["group", "elements", *([] if sure is None else ["confidence"]), "candidates", "gain", "mean backing"]
+    head = f"<tr>{''.join(f'<th>{name}</th>' for name in names)}</tr>"
+    return f"<p>{as_text(sentence_of(consensus))}</p><table>{head}{rows}</table>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biconsensus.errors import FileFormatError, UnknownNameError
+from biconsensus.errors import FileFormatError, PoolWarning, UnknownNameError
 from biconsensus.pool.io import read_labels, read_points
 from tests.helpers.files import values, written
 
@@ -27,6 +27,18 @@ def test_id_column(tmp_path, header, option):
 
 def test_one_column_with_a_gap(tmp_path):
     assert values(read_labels(written(tmp_path, "k\n0\n\n1\n\n")).columns["k"]) == [0, None, 1]
+
+
+def test_what_a_result_says_of_its_groups_is_no_grouping(tmp_path):
+    path = written(tmp_path, "id,group,Confidence,backing,log10_nfa\na,0,.9,1,-3\nb,1,.8,1,-2\n")
+    with pytest.warns(PoolWarning, match="group nothing: 'Confidence', 'backing', 'log10_nfa'; columns="):
+        table = read_labels(path)
+    assert list(table.columns) == ["group"]
+    assert table.roles["backing"] == "left out"
+    assert list(read_labels(path, columns=["group", "backing"]).columns) == ["group", "backing"]
+    assert read_points(path).names[1:] == ["Confidence", "backing", "log10_nfa"], "they are features like others"
+    alone = read_labels(written(tmp_path, "id,confidence\na,0\nb,1\n"))
+    assert list(alone.columns) == ["confidence"], "there is nothing else that it could be"
 
 
 def test_unknown_column_ending_and_file(tmp_path):

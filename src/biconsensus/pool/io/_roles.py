@@ -20,6 +20,8 @@ ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
 TRUTH_NAMES = frozenset({"truth", "ground_truth", "ground truth", "true_label", "true_labels"})
 CLASS_NAMES = TRUTH_NAMES | {"class", "target", "label", "labels"}
 """Names of a column of true groups, in a table of labels and beside numbers."""
+MEASURES = frozenset({"confidence", "backing", "log10_nfa"})
+"""Names of the columns that the library writes beside groups: they say how sure a group is, and group nothing."""
 FEWEST_ROWS = 5
 """Rows from which on a column of different values is no grouping: in fewer, each element may well stand alone."""
 FEWEST_COLUMNS = 3
@@ -143,6 +145,7 @@ def roles_of(raw: Raw, kind: str, reading: Reading) -> Roles:
     taken = {roles.ids, roles.truth} | dropped
     roles.used = [name for name in (names if asked is None else asked) if name not in taken]
     if asked is None:
+        _leave_out_measures(roles, kind)
         _leave_out_ids(roles, raw, kind)
     if not roles.used:
         what = (
@@ -188,6 +191,25 @@ def _guess_truth(roles: Roles, free: Iterable[str], kind: str) -> None:
         roles.notes.append(f"column {found[0]!r} was taken as the truth, for scores only; {AS_USED}")
 
 
+def _leave_out_measures(roles: Roles, kind: str) -> None:
+    """What a result says of its groups is no grouping when the table is read again."""
+    labels, found = divide_measures(roles.used)
+    if kind == LABELS and found:
+        roles.used, roles.left_out = labels, found
+        roles.notes.append(f"{left_out_measures(found)}; {AS_USED}")
+
+
+def divide_measures(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Columns that may hold labels, and those named as measures of a grouping; all may where there is nothing else."""
+    found = [name for name in names if name.lower() in MEASURES]
+    return (list(names), []) if len(found) == len(names) else ([name for name in names if name not in found], found)
+
+
+def left_out_measures(names: Sequence[str]) -> str:
+    """The sentence about measures that were left out."""
+    return f"left out because they say how sure a grouping is, and group nothing: {', '.join(map(repr, names))}"
+
+
 def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
     """Columns that tell elements apart instead of grouping them: the first becomes the ids, others are left out."""
     found = [name for name in roles.used if _tells_apart(raw.columns[name], kind)]
@@ -195,6 +217,7 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
         found = [name for name in found if not _is_counter(raw.columns[name])]
     if len(found) == len(roles.used):
         found = []
+    left_out = []
     for name in found:
         roles.used.remove(name)
         plain = not np.ma.is_masked(raw.columns[name])
@@ -205,9 +228,10 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
             )
             roles.notes.append(f"column {name!r} {why} and was taken as the ids; {AS_USED}")
         else:
-            roles.left_out.append(name)
-    if roles.left_out:
-        listed = ", ".join(map(repr, roles.left_out))
+            left_out.append(name)
+    roles.left_out += left_out
+    if left_out:
+        listed = ", ".join(map(repr, left_out))
         roles.notes.append(f"left out because every row has a value of its own, as ids have: {listed}; {AS_USED}")
     if kind == FEATURES:
         doubtful = [name for name in roles.used if _whole_and_different(raw.columns[name])]

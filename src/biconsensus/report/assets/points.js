@@ -83,8 +83,15 @@ function goTo(point, group) {
   document.body.dataset.group = state.group === null ? "" : String(state.group);
   refresh();
 }
-const quorumText = (point) => (point.quorums[0] === point.quorums[1] ? "quorum " + number(point.quorum, undefined)
-  : "quorums " + number(point.quorums[0]) + " to " + number(point.quorums[1]));
+const threeDigits = (value) => String(Number(value.toPrecision(3)));
+// The quorum that the summary tells, and where else the path has these groups: an answer need not be a point of it.
+function quorumText(point) {
+  const own = "quorum " + threeDigits(point.quorum), [low, high] = point.quorums;
+  const there = low === high ? "quorum " + threeDigits(low) : "quorums " + threeDigits(low) + " to " + threeDigits(high);
+  if (there === own) return own;
+  const inside = low <= point.quorum && point.quorum <= high;
+  return own + (inside ? " (the same groups at " : " (on the path, the same groups stand at ") + there + ")";
+}
 
 function slider() {
   const range = at("slider"), choice = at("number"), numbers = [...new Set(points.map((point) => point.groups))].sort((a, b) => a - b);
