@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import biconsensus as bc
 from biconsensus.errors import InputError, InputTypeError, NoConsensusWarning, PoolWarning, SourceError
+from tests.helpers.ready_workers import ready_workers
 
 KMEANS = [(KMeans(n_init=1), {"n_clusters": [2, 3, 3, 3, 4, 5]})]
 
@@ -61,7 +62,8 @@ def test_it_finds_the_number_of_groups():
 
 
 def test_the_same_seed_gives_the_same_answer_for_any_number_of_processes():
-    one, two = model().fit(X), model(n_jobs=2).fit(X)
+    with ready_workers():
+        one, two = model().fit(X), model(n_jobs=2).fit(X)
     np.testing.assert_array_equal(one.labels_, two.labels_)
     assert [r.seed for r in one.results_] == [r.seed for r in two.results_]
 

@@ -39,7 +39,8 @@ def work(folder: Path) -> None:
 
         return NamedSource(f"half {k}", run, {"k": k})
 
-    results = run_sources([source(k) for k in range(SOURCES)], X, child_seeds(1, SOURCES), checkpoint=folder / "pool")
+    rng = np.random.default_rng(1)  # an integer would be read by scikit-learn, which takes a second to import
+    results = run_sources([source(k) for k in range(SOURCES)], X, child_seeds(rng, SOURCES), checkpoint=folder / "pool")
     np.save(folder / "labels.npy", bc.find_consensus([r.labels for r in results]).labels)
 
 

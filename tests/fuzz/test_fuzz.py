@@ -9,16 +9,17 @@ import pytest
 from tests.fuzz import large, readers
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNS = 1500
+RUNS = 1000
 
 
-@pytest.mark.parametrize("target", sorted(readers.ENDINGS))
-def test_a_bounded_run_finds_no_fault(target):
+def test_a_bounded_run_finds_no_fault():
     pytest.importorskip("atheris", reason="atheris is not available on this system")
-    command = [sys.executable, "-m", "tests.fuzz.readers", target, "--runs", str(RUNS)]
+    command = [sys.executable, "-m", "tests.fuzz.readers", "--runs", str(RUNS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert f"{target}: {RUNS} inputs, no fault" in done.stdout
+    assert [line for line in done.stdout.splitlines() if "inputs" in line] == [
+        f"{target}: {RUNS} inputs, no fault" for target in readers.ENDINGS
+    ]
 
 
 @pytest.mark.parametrize("case", sorted(readers.CASES.glob("*-*")), ids=lambda path: path.name)
