@@ -27,3 +27,16 @@ def test_the_scale_of_the_kernel_is_measured_in_distances():
         np.testing.assert_array_equal(one, ten)
     with pytest.raises(ValueError, match="scale: got 'mean'"):
         GaussianSpectralClustering(scale="mean").fit(X)
+
+
+def test_parts_that_nothing_links_are_grouped_alike_in_any_order():
+    # six parts and three clusters: without a weak link the leading eigenvectors would be any three of the six
+    rng = np.random.default_rng(0)
+    sizes = [5, 6, 7, 8, 9, 10]
+    part = np.repeat(np.arange(6), sizes)
+    affinity = np.where(part[:, None] == part, rng.uniform(0.5, 1.0, (45, 45)), 0.0)
+    affinity = (affinity + affinity.T) / 2
+    found = spectral_labels(affinity, 3, random_state=0)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(45)
+        assert same_partition(spectral_labels(affinity[np.ix_(order, order)], 3, random_state=0), found[order])

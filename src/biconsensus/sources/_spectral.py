@@ -23,6 +23,10 @@ SCALES: dict[str | None, Callable[[FloatArray], float]] = {
     "max": lambda distances: float(distances.max()),
 }
 """What the width of the kernel is measured in."""
+WEAKEST_LINK = 1e-9
+"""Affinity that every two elements have at least, over the mean: without it the parts of a network that falls apart have
+the same eigenvalue, and the processor would decide which of their eigenvectors lead. Far above what rounding changes
+(1e-16), far below what an affinity says."""
 
 
 def spectral_labels(
@@ -51,7 +55,9 @@ def spectral_labels(
     Notes
     -----
     With degrees d = W 1, the K leading eigenvectors of D^{-1/2} W D^{-1/2}, their rows scaled to length one. A row that
-    stands for s elements enters as sqrt(s_i s_j) W_ij: the eigenvectors of the expanded matrix are constant on it.
+    stands for s elements enters as sqrt(s_i s_j) W_ij: the eigenvectors of the expanded matrix are constant on it. All
+    elements are linked by a billionth of the mean affinity, so that the answer is the same on every machine where W
+    falls into more than K parts.
 
     Examples
     --------
@@ -64,9 +70,10 @@ def spectral_labels(
     if not 1 <= n_clusters <= m:
         raise InputError(f"n_clusters: got {n_clusters} for {m} distinct elements; give 1 to {m}.")
     s = np.ones(m) if counts is None else counts.astype(np.float64)
-    degrees = affinity @ s
+    linked = affinity + WEAKEST_LINK * float(s @ affinity @ s) / s.sum() ** 2
+    degrees = linked @ s
     scale = np.sqrt(s / np.where(degrees > 0, degrees, 1.0))
-    _, vectors = eigh(affinity * np.outer(scale, scale), subset_by_index=(m - n_clusters, m - 1))
+    _, vectors = eigh(linked * np.outer(scale, scale), subset_by_index=(m - n_clusters, m - 1))
     vectors = vectors / np.sqrt(s)[:, None]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     embedding = vectors / np.where(lengths > 0, lengths, 1.0)
