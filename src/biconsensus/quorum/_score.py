@@ -597,7 +597,8 @@ class PathScorer:
         be together in a small column says more than to be together in a large one.
         """
         told = self.overlaps.normalised_certainty() * self.overlaps.surprise()
-        return self.problem.with_weights(self.plain * (told if self.columns is None else told[self.columns]))
+        weights = self.plain * (told if self.columns is None else told[self.columns])
+        return self.problem.with_weights(exact_sums(weights))
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""

@@ -24,9 +24,9 @@ SCALES: dict[str | None, Callable[[FloatArray], float]] = {
 }
 """What the width of the kernel is measured in."""
 WEAKEST_LINK = 1e-9
-"""Affinity that every two elements have at least, over the mean: without it the parts of a network that falls apart have
-the same eigenvalue, and the processor would decide which of their eigenvectors lead. Far above what rounding changes
-(1e-16), far below what an affinity says."""
+"""Affinity that every two elements have at least, over the mean: without it the parts of an affinity that falls apart
+have the same eigenvalue, and the processor would decide which of their eigenvectors lead. Far above what rounding
+changes (1e-16), far below what an affinity says."""
 
 
 def spectral_labels(
