@@ -36,8 +36,10 @@ NAMES = {
     "numpy": "NumPy pass",
     "louvain": "Louvain on A",
     "usenc": "U-SENC step, true K",
+    "told": "biconsensus, true K",
 }
 PEERS = ("louvain", "usenc")
+UP_TO_A_MILLION = (*PEERS, "told")
 LARGEST_OF_PEERS = 10**6
 """Elements up to which peers are called: at 10^7 Louvain needs 14 GB and both more than a minute."""
 LARGEST_IN_MEMORY = 10**7
@@ -55,13 +57,13 @@ def measure_table(kind: str, m: int, folder: Path) -> Values:
     """All contenders on one table, the median of their calls."""
     path = folder / f"{kind}-{m}.npy"
     TABLES[kind](path, m, "int16" if m <= LARGEST_IN_MEMORY else "int8")
-    names = [name for name in NAMES if name not in PEERS or m <= LARGEST_OF_PEERS]
+    names = [name for name in NAMES if name not in UP_TO_A_MILLION or m <= LARGEST_OF_PEERS]
     if m > LARGEST_IN_MEMORY:
         names = ["biconsensus", "numpy"]
     runs: dict[str, list[Values]] = {name: [] for name in names}
     for _ in range(3 if m <= LARGEST_OF_PEERS else 1):
         for name in names:
-            if name not in PEERS or not runs[name]:
+            if name not in UP_TO_A_MILLION or not runs[name]:
                 runs[name].append(call("scale_contenders", name, str(path)))
     found = {name: {key: statistics.median(run[key] for run in own) for key in own[0]} for name, own in runs.items()}
     path.unlink()
@@ -175,7 +177,8 @@ def _tables(values: Values) -> list[str]:
         "## Time, memory, agreement",
         "",
         "Processor seconds (times those of Polars), memory in MB above the table, ARI with the truth and number of "
-        "groups. Peers are called up to 10^6 elements.",
+        "groups. Peers are called up to 10^6 elements. Memory was written to and given back before the clock started, "
+        "because a virtual machine hands out fresh memory slowly.",
         "",
         "![Time and memory against the number of elements](scale.png)",
         "",
@@ -213,6 +216,9 @@ def _aims(values: Values) -> list[str]:
         for name in PEERS:
             lead = here["biconsensus"]["ari"] - here[name]["ari"]
             rows.append((f"realistic, 10^6: ARI less that of {NAMES[name]}", "at least 0", f"{lead:+.3f}"))
+        if "told" in here:
+            lead = here["told"]["ari"] - here["usenc"]["ari"]
+            rows.append(("realistic, 10^6: the same, both told K", "at least 0", f"{lead:+.3f}"))
     if (here := values.get("realistic 10^8")) is not None and "realistic 10^7" in values:
         polars = 10 * values["realistic 10^7"]["polars"]["cpu"]
         ratio = here["biconsensus"]["cpu"] / polars
