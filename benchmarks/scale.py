@@ -1,7 +1,7 @@
 """Tables of ten thousand to a hundred million elements; writes docs/benchmarks/scale.md, its plots and scale.json.
 
-Every call has a process of its own, contenders in turn; of several calls the least figures count, because other programs
-on the machine can only add to them. Arguments narrow what is measured, as in
+Every call has a process of its own, contenders in turn; of several calls the least figures count, because others on the
+machine can only add to them. Arguments narrow what is measured, as in
 ``python -m benchmarks.scale "realistic 10^6" stages``. BENCH=quick stops at 10^5 elements, BENCH=full goes to 10^8 (two
 tables of 2 GB on disk).
 """
