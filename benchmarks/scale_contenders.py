@@ -15,6 +15,9 @@ import numpy as np
 N_GROUPS = 12
 N_PARTITIONS = 20
 NOISE = 0.02
+ROOM = 3 << 29
+"""Bytes that are written and given back before the clock starts, more than any contender needs up to 10^7 elements. A
+virtual machine takes up to three seconds to hand out a gigabyte that nobody used before, and who comes first pays."""
 
 
 def write_table(path: Path, m: int, dtype: str, seed: int = 0) -> None:
@@ -43,6 +46,13 @@ def biconsensus(table: np.ndarray) -> np.ndarray:
     import biconsensus as bc
 
     return bc.find_consensus(table).labels
+
+
+def told(table: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
+    """Ours: true number of groups given."""
+    import biconsensus as bc
+
+    return bc.find_consensus(table, n_groups=n_groups).labels
 
 
 def polars(table: np.ndarray) -> Callable[[], None]:
@@ -91,7 +101,9 @@ def usenc(table: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
 
 
 PREPARED = {"polars": polars}
-CONTENDERS = {"biconsensus": biconsensus, "numpy": numpy_pass, "louvain": louvain, "usenc": usenc}
+CONTENDERS = {"biconsensus": biconsensus, "told": told, "numpy": numpy_pass, "louvain": louvain, "usenc": usenc}
+TOLD = ("told", "usenc")
+"""Contenders that are told the true number of groups."""
 
 
 def reset_peak() -> bool:
@@ -101,6 +113,11 @@ def reset_peak() -> bool:
     except OSError:
         return False
     return True
+
+
+def touch_memory() -> None:
+    """Write to some memory and give it back."""
+    np.ones(ROOM, np.uint8)
 
 
 def memory(key: str) -> float:
@@ -125,9 +142,11 @@ def measure(name: str, path: Path) -> dict[str, float]:
         n_groups = int(np.load(truth_of(path), mmap_mode="r")[:100_000].max()) + 1
 
         def call() -> Any:
-            return usenc(table, n_groups) if name == "usenc" else CONTENDERS[name](table)
+            return CONTENDERS[name](table, n_groups) if name in TOLD else CONTENDERS[name](table)
 
-    reset_peak()
+    if reset_peak():
+        touch_memory()
+        reset_peak()
     before, started, worked = memory("VmRSS"), time.perf_counter(), time.process_time()
     labels = call()
     seconds, cpu = time.perf_counter() - started, time.process_time() - worked

@@ -9,32 +9,34 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import biconsensus as bc
 from benchmarks.tuning.pools import print_table, tuning_pools
 from biconsensus.errors import BiconsensusWarning
 from biconsensus.metrics import ari
 from biconsensus.quorum import QuorumPath
-from biconsensus.quorum._path import PathPoint, best_point
+from biconsensus.quorum._path import PathPoint, best_point, steady_point
 from biconsensus.quorum._score import COARSE, FINE, ScoreWeights
 
 Rule = Callable[[QuorumPath], PathPoint]
+Choice = Callable[[Sequence[PathPoint], Callable[[PathPoint], float]], PathPoint]
 
 
-def switched(coarse: ScoreWeights, clear: float, fine: ScoreWeights = FINE) -> Rule:
-    """The best point by a coarse score if its retention is above a level, else the best by a fine one."""
+def switched(coarse: ScoreWeights, clear: float, fine: ScoreWeights = FINE, choose: Choice = steady_point) -> Rule:
+    """The best point by a coarse score if the retention of the first is above a level, else the best by a fine one."""
 
     def rule(path: QuorumPath) -> PathPoint:
         first = best_point(path.points, lambda point: point.fit.score(coarse))
-        clear_enough = first.fit.retention > clear
-        return first if clear_enough else best_point(path.points, lambda point: point.fit.score(fine))
+        weights = coarse if first.fit.retention > clear else fine
+        return choose(path.points, lambda point: point.fit.score(weights))
 
     return rule
 
 
 RULES: dict[str, Rule] = {
     **{f"shipped weights, retention above {clear:g}": switched(COARSE, clear) for clear in (0.8, 0.85, 0.9, 0.94)},
+    "the same at 0.9, the largest score alone": switched(COARSE, 0.9, choose=best_point),
     "shipped weights, always coarse": switched(COARSE, 0.0),
     "silhouette alone": switched(FINE, 0.0),
     "silhouette + 3 retention, 0.9": switched(ScoreWeights(silhouette=1.0, retention=3.0), 0.9),

@@ -31,7 +31,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import Block, Evidence, FloatArray, Progress, Solver, silent
 from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
-from biconsensus.quorum._path import PathPoint, QuorumPath, best_point, make_point
+from biconsensus.quorum._path import NEARLY_AS_GOOD, PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
 from biconsensus.result._consensus import Consensus
 from biconsensus.solvers import check_solver_memory, get_solver
@@ -61,8 +61,6 @@ NOT_RECORDED = ("memory_limit", "n_jobs")
 MANY_GROUPS = 1000
 """Groups of a majority above which, where the data decides, those of all groups at once stand for those of Algorithm 1,
 which finds one after the other (about 7 ms each): of some hundreds they hardly differ, and both are only options."""
-MAJORITY_MARGIN = 0.005
-"""Difference of scores up to which the pool's own choice stays with a majority (see the page on the quorum)."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -601,7 +599,7 @@ def _choice_on_path(
     if evidence is None and point is path.best and path.far_from_majority:
         return _answer_at(path, point, settings, "pool")
     blocks, majority = _majority(path, searched, progress)
-    if len(majority) and path.score(majority) >= path.score(point) - MAJORITY_MARGIN:
+    if len(majority) and path.score(majority) >= path.score(point) - NEARLY_AS_GOOD:
         answer = _answer_at(path, majority, settings, "pool", "a majority")
         # what ended the search is part of the account
         account = replace(_as_given(path.condensed, blocks), blocks=answer.found.blocks)

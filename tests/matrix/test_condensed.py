@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from biconsensus.matrix._condensed import Condensed, canonical_order
+from biconsensus.matrix._condensed import Condensed, _colours_of_counts, canonical_order, relative
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.pool._rows import mix
 from tests.helpers.strategies import examples
 
 
@@ -93,3 +94,9 @@ def test_the_way_back_gives_the_same_block() -> None:
         problem.entries.toarray()[np.ix_(block.rows, block.columns)],
     )
     assert problem.n_elements(block.rows) == condensed.whole.n_elements(rows) * condensed.units[0]
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=40))
+def test_counts_have_the_colours_of_their_shares(counts: list[int]) -> None:
+    given_counts = np.array(counts)
+    assert (_colours_of_counts(given_counts) == mix(relative(given_counts).view(np.uint64))).all()

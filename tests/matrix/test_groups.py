@@ -105,3 +105,8 @@ def test_very_many_groups_need_no_table_of_rows_and_groups():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3.8e6
+
+
+def test_order_of_blocks_with_equal_gains_is_that_of_their_first_rows() -> None:
+    blocks = Blocks(np.array([-1, 2, 0, -1, 2, 1]), np.array([0, 1, 2]), np.ones(3)).in_order()
+    assert blocks.rows.tolist() == [-1, 0, 1, -1, 0, 2]

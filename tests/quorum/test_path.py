@@ -15,7 +15,17 @@ import biconsensus as bc
 from biconsensus import find
 from biconsensus.errors import PoolWarning
 from biconsensus.matrix import _condensed
-from biconsensus.quorum._path import QUORUMS, QuorumPath, agreement, columns_behind, rows_of_source
+from biconsensus.matrix._groups import Blocks
+from biconsensus.quorum._path import (
+    QUORUMS,
+    PathPoint,
+    QuorumPath,
+    agreement,
+    columns_behind,
+    rows_of_source,
+    steady_point,
+)
+from biconsensus.quorum._score import FitMeasures
 from tests.helpers.quorum_pools import problem_of, runs
 from tests.helpers.strategies import paper_consensus
 
@@ -86,6 +96,23 @@ def test_agreement_is_the_adjusted_rand_index_of_the_elements() -> None:
     assert agreement(counts, one, one) == pytest.approx(1.0)
     assert agreement(counts, np.zeros(40, int), np.zeros(40, int)) == 1.0
     assert agreement(np.full(4, 25), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "scores", "chosen"),
+    [
+        ([4, 3, 3, 2], [0.1, 0.503, 0.502, 0.505], 1),  # a tie: most quorums give three groups
+        ([4, 3, 3, 2], [0.1, 0.49, 0.49, 0.505], 3),  # no tie
+        ([4, 4, 3, 3], [0.503, 0.1, 0.505, 0.1], 2),  # both last as long
+    ],
+)
+def test_near_ties_go_to_the_number_of_groups_that_lasts(numbers: list[int], scores: list[float], chosen: int) -> None:
+    none = np.zeros(0, np.int64)
+    points = [
+        PathPoint(quorum, Blocks(none, none, np.ones(n)), none, none, np.zeros(0), FitMeasures(silhouette=score))
+        for quorum, n, score in zip(QUORUMS, numbers, scores, strict=False)
+    ]
+    assert steady_point(points, lambda point: point.fit.silhouette) is points[chosen]
 
 
 def test_rows_of_one_source() -> None:

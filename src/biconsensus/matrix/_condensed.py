@@ -100,9 +100,9 @@ def reordered(problem: PreferenceMatrix, rows: IntArray, columns: IntArray, sour
     )
 
 
-def relative(values: FloatArray | IntArray) -> FloatArray:
-    """Values as shares of their sum, without the digits that only rounding makes."""
-    shares = np.asarray(values, np.float64) / (float(np.sum(values)) or 1.0)
+def relative(values: FloatArray | IntArray, total: float | None = None) -> FloatArray:
+    """Values as shares of their sum, or of a given total, without the digits that only rounding makes."""
+    shares = np.asarray(values, np.float64) / ((float(np.sum(values)) if total is None else total) or 1.0)
     exponent = np.frexp(shares)[1]
     return np.asarray(np.ldexp(np.round(np.ldexp(shares, 40 - exponent)), exponent - 40))
 
@@ -113,7 +113,7 @@ class Colours:
     def __init__(self, problem: PreferenceMatrix) -> None:
         self._problem = problem
         self._lengths = np.diff(problem.entries.indptr)
-        self._own_rows = mix(relative(problem.counts).view(np.uint64))
+        self._own_rows = _colours_of_counts(problem.counts)
         self._own_columns = mix(relative(problem.weights).view(np.uint64), salt=1)
         self._values = None if problem.binary else mix(problem.entries.data.view(np.uint64), salt=2)
         # sources that say the same count once, with their share, so that doubling all of them changes nothing
@@ -200,6 +200,14 @@ class Colours:
         self._own_rows = self._own_rows.copy()
         self._own_rows[chosen] = mix(self.rows[chosen : chosen + 1], salt=9)[0]
         return True
+
+
+def _colours_of_counts(counts: IntArray) -> UIntArray:
+    """(r,) colour of the share of each count; looked up where there are many rows, few of which differ in it."""
+    total, largest = float(counts.sum()), int(counts.max(initial=0))
+    if largest >= counts.size:
+        return mix(relative(counts, total).view(np.uint64))
+    return np.take(mix(relative(np.arange(largest + 1), total).view(np.uint64)), counts)
 
 
 def _added_up(matrix: csr_array, colours: UIntArray) -> UIntArray:

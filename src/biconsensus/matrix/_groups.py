@@ -65,11 +65,11 @@ class Blocks(Sequence[Block]):
 
     def in_order(self) -> Blocks:
         """Largest gain first; ties by the first row."""
-        first = np.zeros(len(self), np.int64)
-        present, where = np.unique(self.rows, return_index=True)
-        first[present[present >= 0]] = where[present >= 0]
+        first = np.zeros(len(self) + 1, np.int64)  # the last place is that of rows in no block
+        # assignments are in order, so that the last one stays: backwards, the first row does
+        first[self.rows[::-1]] = np.arange(self.rows.size - 1, -1, -1)
         falling = np.array([-comparable(gain) for gain in self.gains.tolist()])
-        return self.picked(np.lexsort((first, falling)))
+        return self.picked(np.lexsort((first[:-1], falling)))
 
     def picked(self, order: IntArray) -> Blocks:
         """Some of the blocks, in this order."""

@@ -33,6 +33,8 @@ HALF = np.uint64(32)
 SEED = 0x243F6A8885A308D3
 LOAD = 4
 """Slots for each distinct row, at least."""
+GROWTH = 2
+"""Binary digits by which the number of slots grows: by more of them, it would leave the cache earlier."""
 BLOCK_BYTES = 1 << 21
 """Rows that are hashed together: two megabytes, so that every pass over them stays in the cache."""
 FIRST = 1 << 12
@@ -457,19 +459,20 @@ class RowIndex:
         numbers = np.full(left.size, -1, np.int32)
         todo, attempt = np.arange(left.size), 0
         while todo.size:
-            wanted = hashes[left[todo]]
+            rows = np.take(left, todo)
+            wanted = np.take(hashes, rows)
             slots = self._slots(wanted, attempt)
-            free = self._number_at[slots] < 0
+            free = np.take(self._number_at, slots) < 0
             if places is not None:
-                self._settle(wanted, slots, np.flatnonzero(free), words, left[todo], places)
-            there = self._number_at[slots]
+                self._settle(wanted, slots, np.flatnonzero(free), words, rows, places)
+            there = np.take(self._number_at, slots)
             mine = self._have(there, wanted)
             numbers[todo[mine]] = there[mine]
             # an empty slot ends the search of a row that is not to be learnt
             todo = todo[~(mine | free)] if places is None else todo[~mine]
             attempt += 1
             if places is not None and LOAD * self.size > self._number_at.size:
-                self._set_slots(self._bits + 3)
+                self._set_slots(self._bits + GROWTH)
                 attempt = 0
         return numbers
 
@@ -478,22 +481,24 @@ class RowIndex:
     ) -> None:
         """Give free slots to the rows that want them: the first row of a slot, if several do."""
         # assignments are in order, so that the last one stays: backwards, the first row does
-        backwards = free[::-1]
-        self._number_at[slots[backwards]] = -2 - backwards
-        winners = free[self._number_at[slots[free]] == -2 - free]
-        added = rows[winners]
-        self._number_at[slots[winners]] = self._append(words[added], hashes[winners], _at(places, added))
+        wanted, marks = np.take(slots, free), (-2 - free).astype(np.int32)
+        self._number_at[wanted[::-1]] = marks[::-1]
+        won = np.flatnonzero(np.take(self._number_at, wanted) == marks)
+        winners = np.take(free, won)
+        added = np.take(rows, winners)
+        self._number_at[np.take(wanted, won)] = self._append(words, added, np.take(hashes, winners), places)
 
-    def _append(self, rows: Words, hashes: Words, first: IntArray) -> Numbers:
-        """Store new distinct rows; their numbers."""
-        size = self.size + len(rows)
+    def _append(self, words: Words, added: IntArray, hashes: Words, places: IntArray | int) -> Numbers:
+        """Store some rows as new distinct ones, with their hashes; their numbers."""
+        size = self.size + added.size
         if size > len(self._rows):
             room = max(size, 4 * len(self._rows))
             self._rows, self._hashes, self._first = (
                 _with_room(stored, self.size, room) for stored in (self._rows, self._hashes, self._first)
             )
         new = slice(self.size, size)
-        self._rows[new], self._hashes[new], self._first[new] = rows, hashes, first
+        np.take(words, added, axis=0, out=self._rows[new], mode="clip")
+        self._hashes[new], self._first[new] = hashes, _at(places, added)
         self.size = size
         return np.arange(new.start, new.stop, dtype=np.int32)
 
@@ -521,8 +526,7 @@ class RowIndex:
         for k in np.flatnonzero((known != words).any(axis=1) & (numbers >= 0)):
             content = words[k].tobytes()
             if content not in self._strays and places is not None:
-                row = words[k : k + 1]
-                self._strays[content] = int(self._append(row, hash_words(row), _at(places, np.array([k])))[0])
+                self._strays[content] = int(self._append(words, np.array([k]), hash_words(words[k : k + 1]), places)[0])
             numbers[k] = self._strays.get(content, -1)
 
     def absorb(self, rows: Words, first: IntArray) -> Numbers:
