@@ -75,7 +75,7 @@ class Judged:
 
     def best(self, power: float) -> tuple[IntArray | None, float]:
         """The grouping that would be chosen, None for one group; and the most evidence of any that has its backers."""
-        backed = [k for k in range(len(self.labels)) if self.backers(k) >= _points.FEWEST_BACKERS]
+        backed = [k for k, own in enumerate(self.labels) if self.backers(k) >= self.evidence.fewest_backers(own)]
         values = {k: self.evidence.of_grouping(self.labels[k]) for k in backed}
         scores = {k: value * self.agreement[k].sum() ** power for k, value in values.items() if value > 0}
         chosen = max(scores, key=scores.__getitem__) if scores else None
@@ -92,7 +92,7 @@ def directions(runs: int) -> None:
                 X = noise(kind, d, _points.LEVEL_POINTS, 10_000 + run)
                 evidence = PointEvidence(X)
                 labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
-                depths.append(evidence.of_grouping(labels) + evidence.least_gain + evidence.level)
+                depths.append(evidence.of_grouping(labels) + evidence.level)
             print(f"  {kind} {d}: {np.mean(depths):.2f} {np.std(depths):.2f}", flush=True)
 
 
@@ -112,7 +112,7 @@ def deepest(judged: Judged) -> str:
     for k, labels in enumerate(judged.labels):
         n_borders = np.unique(labels[labels >= 0]).size - 1
         if n_borders > 0:
-            depth = (evidence.of_grouping(labels) + evidence.least_gain) / n_borders + evidence.level
+            depth = evidence.of_grouping(labels) / n_borders + evidence.level
             found.append((depth, judged.backers(k), n_borders + 1))
     depth, backers, n_groups = max(found)
     return (

@@ -111,7 +111,7 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     """
     # a small pool cannot have as many backers: beside the source itself, a quarter of the others must agree
     possible = 1.0 + (len(path.source_names) - 1) / 4
-    fewest = min(getattr(evidence, "fewest_backers", 0.0), possible)
+    fewest_of = getattr(evidence, "fewest_backers", lambda labels: 0.0)
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
 
@@ -120,7 +120,7 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         if value > 0:
             agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
             copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
-            backed = copies * float((agreement**BACKER).sum()) >= fewest
+            backed = copies * float((agreement**BACKER).sum()) >= min(fewest_of(labels), possible)
             score = value * (copies * float((agreement**sharpness).sum())) ** power if backed else 0.0
         return Scored(option, value, score)
 
