@@ -79,8 +79,11 @@ class Judged:
 
     def best(self, power: float) -> tuple[IntArray | None, float]:
         """The grouping that would be chosen, None for one group; and the most evidence of any that has its backers."""
-        backed = [k for k, own in enumerate(self.labels) if self.backers(k) >= self.evidence.fewest_backers(own)]
+        backed = [k for k in range(len(self.labels)) if self.backers(k) >= _points.FEWEST_BACKERS]
         values = {k: self.evidence.of_grouping(self.labels[k]) for k in backed}
+        against_one = [self.backers(k) - self.evidence.backers_against_one_group(self.labels[k]) for k in backed]
+        if not any(value > 0 and more >= 0 for value, more in zip(values.values(), against_one, strict=True)):
+            return None, min(max(values.values(), default=-np.inf), 0.0)
         scores = {k: value * self.agreement[k].sum() ** power for k, value in values.items() if value > 0}
         chosen = max(scores, key=scores.__getitem__) if scores else None
         return None if chosen is None else self.labels[chosen], max(values.values(), default=-np.inf)

@@ -145,16 +145,16 @@ def test_cells_of_a_cube_need_more_backers_than_groups_with_a_clear_border():
     X = np.random.default_rng(0).random((2000, 5))
     cells = KMeans(10, n_init=3, random_state=0).fit_predict(X)
     assert PointEvidence(X).of_grouping(cells) > 0
-    assert PointEvidence(X).fewest_backers(cells) == _points.BACKERS_IF_UNCLEAR
+    assert PointEvidence(X).backers_against_one_group(cells) == _points.BACKERS_IF_UNCLEAR
     clouds, truth = blobs(3, 5)
-    assert PointEvidence(clouds).fewest_backers(truth) == _points.FEWEST_BACKERS
+    assert PointEvidence(clouds).backers_against_one_group(truth) == _points.FEWEST_BACKERS
 
 
 def test_in_the_plane_no_grouping_needs_more_backers():
     X = np.random.default_rng(0).random((200, 2))
     evidence = PointEvidence(X)
     for k in (1, 2, 5):
-        assert evidence.fewest_backers(np.arange(200) % k) == _points.FEWEST_BACKERS
+        assert evidence.backers_against_one_group(np.arange(200) % k) == _points.FEWEST_BACKERS
 
 
 def test_clear_clouds_of_a_few_dozen_points_are_not_cut():

@@ -69,8 +69,8 @@ CLEAR = 3.0
 """Gain, in standard errors, of a border on a direction that no cloud shows: the clearest border of a grouping with two
 backers gains 2.8 at most in 111 clouds (the page on meaning tells which)."""
 BACKERS_IF_UNCLEAR = 5.0
-"""Sources that must say the same if no border of a grouping is clear. In few columns sources do agree on how to cut one
-cloud, by its corners: groupings of those 111 clouds that have evidence have 4.0 backers at most."""
+"""Sources that must say the same to show that there are groups at all, where no border of their grouping is clear. In
+few columns sources do agree on how to cut one cloud: groupings of those 111 with evidence have 4.0 backers at most."""
 SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
 """Power of the agreement of a source in the backing: who draws a valley in the plane draws it at nearly the same place,
 in many dimensions nobody does (benchmarks/tuning/points.py)."""
@@ -101,6 +101,7 @@ class PointEvidence:
     """
 
     kind = "points"
+    fewest_backers = FEWEST_BACKERS
 
     def __init__(self, X: FloatArray, random_state: int = 0) -> None:
         points = np.asarray(X, dtype=np.float64)
@@ -158,8 +159,8 @@ class PointEvidence:
         views = self._borders.of(groups, n_groups)
         return sum(float(view.gains.sum()) for view in views) / len(views)
 
-    def fewest_backers(self, labels: IntArray) -> float:
-        """Sources that must say what a grouping says, for its evidence to count.
+    def backers_against_one_group(self, labels: IntArray) -> float:
+        """Sources that must say what a grouping says, to show that the points are not one cloud.
 
         Parameters
         ----------
