@@ -96,9 +96,10 @@ INTRODUCTION = (
     "has several reference labellings the best counts, for every method; reference noise is not scored; points that a "
     "method leaves out count with the cluster of their nearest neighbour. The "
     "level and the cap on directions were chosen on generated data (`benchmarks/imitations.py`), and so was what "
-    "groupings without a clear border need, with breast and two of the mixtures in view; the power of the backing beyond "
-    "three columns and the rule for rounded columns also with the sets of scikit-learn and uci in view. The level in the "
-    "plane was compared with others while sipu was in view. So fresh sets decide: those of KEEL served nothing."
+    "groupings without a clear border need, with breast and two of the mixtures in view; the power of the backing "
+    "beyond three columns and the rule for rounded columns also with the sets of scikit-learn and uci in view. The "
+    "level in the plane was compared with others while sipu was in view. So fresh sets decide: those of KEEL served "
+    "nothing."
 )
 TITLES = {
     "fcps": "fcps",
