@@ -112,8 +112,10 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     """
     # a small pool cannot have as many backers: beside the source itself, a quarter of the others must agree
     possible = 1.0 + (len(path.source_names) - 1) / 4
-    fewest = min(getattr(evidence, "fewest_backers", 0.0), possible)
-    against_one_group = getattr(evidence, "backers_against_one_group", lambda labels: fewest)
+    # runs of one source repeat its mistakes, so they are asked for together
+    repeats = len(path.source_names) / max(len(set(path.source_names)), 1)
+    fewest = min(getattr(evidence, "fewest_backers", 0.0) * repeats, possible)
+    against_one_group = getattr(evidence, "backers_against_one_group", lambda labels: 0.0)
     any_groups = False
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
@@ -127,7 +129,7 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
             backers = copies * float((agreement**BACKER).sum())
             backed = backers >= fewest
             score = value * (copies * float((agreement**sharpness).sum())) ** power if backed else 0.0
-            any_groups = any_groups or (backed and backers >= min(against_one_group(labels), possible))
+            any_groups = any_groups or (backed and backers >= min(against_one_group(labels) * repeats, possible))
         return Scored(option, value, score)
 
     def ranked(scored: list[Scored]) -> list[Scored]:
