@@ -1,13 +1,15 @@
 """Tables from which the levels of `significance/_points.py` were read: clouds without groups, and imitations of data.
 
-``python -m benchmarks.tuning.points [directions|valleys|choices ...] [--runs N]``. The clouds and the imitations are
-none of those that the benchmark reports.
+``python -m benchmarks.tuning.points [directions|valleys|cells|choices ...] [--runs N]``. The clouds and the
+imitations are none of those that the benchmark reports.
 
 * directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
 * valleys: largest mean depth (standard errors) over all groupings of the default pool of one cloud, by intrinsic
   dimension. `DEEPEST_NULL` lies above nearly all of it; on curves fewer paths lead around a gap, so it is higher.
   With it the effective number of sources that say what this grouping says: it tells cells of one large cloud in many
   dimensions (deep valleys, nobody repeats them) from groups.
+* cells: groupings of one cloud that have evidence and two backers, with the gain of their clearest border and their
+  backers. `CLEAR` and `BACKERS_IF_UNCLEAR` lie above all of them; the page on meaning has the same for groups.
 * choices: mean ARI on imitations of more than three columns, and the evidence that the best of a pool finds in one
   cloud (above 0 is a false alarm), for several `CAP` and powers of the backing.
 """
@@ -34,6 +36,8 @@ from biconsensus.sources._default_pool import default_sources, in_one_unit
 from biconsensus.sources._running import child_seeds, run_sources
 
 CLOUDS = (("normal", 4), ("uniform", 4), ("normal", 5), ("uniform", 5), ("uniform", 12), ("t, 4 degrees of freedom", 8))
+OTHER_CLOUDS = ("box", "sheared cube", "cube in more columns", "ball")
+"""Kinds of clouds that the benchmark does not have."""
 
 
 def main() -> None:
@@ -77,6 +81,9 @@ class Judged:
         """The grouping that would be chosen, None for one group; and the most evidence of any that has its backers."""
         backed = [k for k in range(len(self.labels)) if self.backers(k) >= _points.FEWEST_BACKERS]
         values = {k: self.evidence.of_grouping(self.labels[k]) for k in backed}
+        against_one = [self.backers(k) - self.evidence.backers_against_one_group(self.labels[k]) for k in backed]
+        if not any(value > 0 and more >= 0 for value, more in zip(values.values(), against_one, strict=True)):
+            return None, min(max(values.values(), default=-np.inf), 0.0)
         scores = {k: value * self.agreement[k].sum() ** power for k, value in values.items() if value > 0}
         chosen = max(scores, key=scores.__getitem__) if scores else None
         return None if chosen is None else self.labels[chosen], max(values.values(), default=-np.inf)
@@ -92,7 +99,7 @@ def directions(runs: int) -> None:
                 X = noise(kind, d, _points.LEVEL_POINTS, 10_000 + run)
                 evidence = PointEvidence(X)
                 labels = (X[:, 0] > np.median(X[:, 0])).astype(np.int64)
-                depths.append(evidence.of_grouping(labels) + evidence.least_gain + evidence.level)
+                depths.append(evidence.of_grouping(labels) + evidence.level)
             print(f"  {kind} {d}: {np.mean(depths):.2f} {np.std(depths):.2f}", flush=True)
 
 
@@ -112,13 +119,47 @@ def deepest(judged: Judged) -> str:
     for k, labels in enumerate(judged.labels):
         n_borders = np.unique(labels[labels >= 0]).size - 1
         if n_borders > 0:
-            depth = (evidence.of_grouping(labels) + evidence.least_gain) / n_borders + evidence.level
+            depth = evidence.of_grouping(labels) / n_borders + evidence.level
             found.append((depth, judged.backers(k), n_borders + 1))
     depth, backers, n_groups = max(found)
     return (
         f"dimension {evidence.dimension:.2f} level {evidence.level:.2f} depth {depth:.2f} of {n_groups} groups, "
         f"backers {backers:.1f}"
     )
+
+
+def cells(runs: int) -> None:
+    """Groupings of clouds that have evidence and two backers."""
+    print("cells: cloud, columns, points, groups, evidence, gain of the clearest border, backers")
+    for kind in ("uniform", "normal", "t, 4 degrees of freedom", *OTHER_CLOUDS):
+        for d, n in ((4, 60), (4, 500), (4, 2000), (5, 500), (5, 2000), (6, 2000), (8, 120), (10, 2000), (20, 2000)):
+            for run in range(runs):
+                judged = Judged.of(cloud(kind, d, n, 70_000 + run))
+                for k, labels in enumerate(judged.labels):
+                    value = judged.evidence.of_grouping(labels)
+                    if value > 0 and judged.backers(k) >= _points.FEWEST_BACKERS:
+                        groups, n_groups = judged.evidence._groups(labels)
+                        (view,) = judged.evidence._borders.of(groups, n_groups)
+                        found = f"{n_groups} groups, evidence {value:.2f}, clearest {view.gains.max():.2f}"
+                        print(f"  {kind} {d} {n}: {found}, backers {judged.backers(k):.1f}", flush=True)
+
+
+def cloud(kind: str, d: int, n: int, seed: int) -> FloatArray:
+    """A cloud without groups, of the kinds of the benchmark or of others."""
+    if kind not in OTHER_CLOUDS:
+        return noise(kind, d, n, seed)
+    rng = np.random.default_rng([seed, d, n])
+    found: FloatArray = rng.random((n, d))
+    if kind == "box":
+        found *= np.exp(rng.normal(0, 0.4, d))
+    elif kind == "sheared cube":
+        found = found @ rng.normal(size=(d, d))
+    elif kind == "cube in more columns":
+        found = found @ rng.normal(size=(d, d + 5)) + rng.normal(0, 0.05, (n, d + 5))
+    else:
+        found = rng.normal(size=(n, d))
+        found *= (rng.random(n) ** (1 / d) / np.sqrt((found**2).sum(axis=1)))[:, None]
+    return found
 
 
 def choices(runs: int) -> None:
@@ -152,7 +193,7 @@ def shown(means: Iterable[float]) -> str:
     return " ".join(f"{mean:.3f}" for mean in means)
 
 
-TABLES = {"directions": directions, "valleys": valleys, "choices": choices}
+TABLES = {"directions": directions, "valleys": valleys, "cells": cells, "choices": choices}
 
 if __name__ == "__main__":
     main()

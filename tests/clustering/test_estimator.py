@@ -249,3 +249,14 @@ def test_points_beside_ready_made_labels_decide_also_in_a_pool_of_three():
         assert bc.ConsensusClustering().fit_labels(runs, points).n_clusters_ == expected
     with pytest.raises(InputError, match="X: got 5 rows for 180 labelled elements"):
         bc.ConsensusClustering().fit_labels(runs, cloud[:5])
+
+
+def test_a_cube_is_not_cut_into_cells():
+    # sources agree on how to cut it, and every border between cells shows a small valley
+    X = np.random.default_rng([1, 5, 500]).random((500, 5))
+    assert bc.ConsensusClustering(random_state=1).fit(X).n_clusters_ == 1
+
+
+def test_runs_of_one_clusterer_do_not_back_its_cells_against_one_group():
+    X = np.random.default_rng([1, 5, 500]).random((500, 5))
+    assert bc.ConsensusClustering(n_runs=2, random_state=1).fit(X).n_clusters_ == 1

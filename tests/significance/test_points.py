@@ -137,8 +137,24 @@ def test_a_true_border_gains_the_same_whatever_the_size_of_its_groups():
     # otherwise cutting a group in two would lower the level of the border that is left, and gain by that alone
     for each in (60, 1000):
         X, truth = blobs(2, 6, each=each, apart=12.0)
-        evidence = PointEvidence(X)
-        assert evidence.of_grouping(truth) == pytest.approx(_points.CAP - evidence.least_gain)
+        assert PointEvidence(X).of_grouping(truth) == pytest.approx(_points.CAP)
+
+
+def test_cells_of_a_cube_need_more_backers_than_groups_with_a_clear_border():
+    # other cells take the points between two of them, so every border shows a small valley, and their sum a large one
+    X = np.random.default_rng(0).random((2000, 5))
+    cells = KMeans(10, n_init=3, random_state=0).fit_predict(X)
+    assert PointEvidence(X).of_grouping(cells) > 0
+    assert PointEvidence(X).backers_against_one_group(cells) == _points.BACKERS_IF_UNCLEAR
+    clouds, truth = blobs(3, 5)
+    assert PointEvidence(clouds).backers_against_one_group(truth) == _points.FEWEST_BACKERS
+
+
+def test_in_the_plane_no_grouping_needs_more_backers():
+    X = np.random.default_rng(0).random((200, 2))
+    evidence = PointEvidence(X)
+    for k in (1, 2, 5):
+        assert evidence.backers_against_one_group(np.arange(200) % k) == _points.FEWEST_BACKERS
 
 
 def test_clear_clouds_of_a_few_dozen_points_are_not_cut():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -101,7 +101,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     list of Scored
         The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default):
         a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
-        evidence asks for (`fewest_backers`) has no positive score.
+        evidence asks for (`fewest_backers`) has no positive score; and none has where no option has the backers that
+        show that there are groups at all (`backers_against_one_group`).
 
     Notes
     -----
@@ -111,23 +112,34 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     """
     # a small pool cannot have as many backers: beside the source itself, a quarter of the others must agree
     possible = 1.0 + (len(path.source_names) - 1) / 4
-    fewest = min(getattr(evidence, "fewest_backers", 0.0), possible)
+    # runs of one source repeat its mistakes, so they are asked for together
+    repeats = len(path.source_names) / max(len(set(path.source_names)), 1)
+    fewest = min(getattr(evidence, "fewest_backers", 0.0) * repeats, possible)
+    against_one_group = getattr(evidence, "backers_against_one_group", lambda labels: 0.0)
+    any_groups = False
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
 
     def scored_as(option: Option, labels: IntArray) -> Scored:
+        nonlocal any_groups
         value = score = evidence.of_grouping(labels)
         if value > 0:
             agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
             copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
-            backed = copies * float((agreement**BACKER).sum()) >= fewest
+            backers = copies * float((agreement**BACKER).sum())
+            backed = backers >= fewest
             score = value * (copies * float((agreement**sharpness).sum())) ** power if backed else 0.0
+            any_groups = any_groups or (backed and backers >= min(against_one_group(labels) * repeats, possible))
         return Scored(option, value, score)
+
+    def ranked(scored: list[Scored]) -> list[Scored]:
+        if not any_groups:
+            scored = [replace(one, score=min(one.score, 0.0)) for one in scored]
+        return sorted(scored, key=lambda one: -one.score)
 
     looked_at: IntArray | None = getattr(evidence, "looked_at", None)
     if looked_at is None or not path.condensed.sampled:
-        scored = [scored_as(option, path.labels(option.point)[row_of]) for option in options]
-        return sorted(scored, key=lambda one: -one.score)
+        return ranked([scored_as(option, path.labels(option.point)[row_of]) for option in options])
     rows, place = np.unique(row_of[looked_at], return_inverse=True)
     part, n_wide = path.condensed.wide_with(rows), path.condensed.wide.shape[0]
     labels = np.full(row_of.size, -1)
@@ -140,7 +152,7 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         done.add(id(option))
         scored[0] = scored_as(option, path.labels(option.point)[row_of])
         scored.sort(key=lambda one: -one.score)
-    return scored
+    return ranked(scored)
 
 
 def agreement_with(path: QuorumPath, labels: IntArray) -> FloatArray:

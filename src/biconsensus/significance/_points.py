@@ -59,16 +59,18 @@ other groups take a fixed share of what lies between two parts of one cloud (ben
 NULL_ON_DIRECTION = 1.0, 0.9
 """Mean and standard deviation of that depth between two halves of a uniform cloud; normal clouds lie below (the same
 script)."""
-LEAST_GAIN_ON_DIRECTION = 6.0
-"""Evidence that any grouping must have beyond its borders, divided by the number of columns: in few columns sources
-agree on how to cut one cloud. Its best backed grouping has at most 1.8 in 4 columns, 0.8 in 6, 0.4 in 10, none from 12
-on (113 clouds of 150 points and more; the page on meaning tells which)."""
 NO_VALLEY = -3.0
 """Depth where a direction fitted on other points does not even put the two groups in order."""
 FEWEST_ON_DIRECTION = 3
 """Points of a group that are still a group, two of them, without the point that is projected."""
 FEWEST_BACKERS = 2.0
 """Sources that must say the same: cells of one cloud in many dimensions show valleys, but no source repeats them."""
+CLEAR = 3.0
+"""Gain, in standard errors, of a border on a direction that no cloud shows: the clearest border of a grouping with two
+backers gains 2.8 at most in 111 clouds (the page on meaning tells which)."""
+BACKERS_IF_UNCLEAR = 5.0
+"""Sources that must say the same to show that there are groups at all, where no border of their grouping is clear. In
+few columns sources do agree on how to cut one cloud: groupings of those 111 with evidence have 4.0 backers at most."""
 SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
 """Power of the agreement of a source in the backing: who draws a valley in the plane draws it at nearly the same place,
 in many dimensions nobody does (benchmarks/tuning/points.py)."""
@@ -137,11 +139,6 @@ class PointEvidence:
         """Depth in standard errors that a border must have to gain."""
         return self._borders.level if self._speaks else 0.0
 
-    @property
-    def least_gain(self) -> float:
-        """Evidence that any grouping must have beyond its borders."""
-        return self._borders.least_gain if self._speaks else 0.0
-
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
 
@@ -160,7 +157,24 @@ class PointEvidence:
         if n_groups < 2:
             return 0.0
         views = self._borders.of(groups, n_groups)
-        return sum(float(view.gains.sum()) for view in views) / len(views) - self._borders.least_gain
+        return sum(float(view.gains.sum()) for view in views) / len(views)
+
+    def backers_against_one_group(self, labels: IntArray) -> float:
+        """Sources that must say what a grouping says, to show that the points are not one cloud.
+
+        Parameters
+        ----------
+        labels : (m,) int array
+            Groups, -1 for none.
+
+        Returns
+        -------
+        float
+            More if none of its borders is a clear one.
+        """
+        groups, n_groups = self._groups(labels)
+        clear = n_groups < 2 or self._borders.any_clear(groups, n_groups)
+        return FEWEST_BACKERS if clear else BACKERS_IF_UNCLEAR
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -243,17 +257,16 @@ class _Borders(Protocol):
 
     level: float
     """Depth that a border must have to gain."""
-    least_gain: float
-    """Evidence that any grouping must have beyond its borders."""
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Views of the borders, whose evidence is averaged."""
 
+    def any_clear(self, labels: IntArray, n_groups: int) -> bool:
+        """Whether some border is one that no cloud shows."""
+
 
 class _DensityValleys:
     """Valleys of the density itself: groups are merged over the highest saddle first."""
-
-    least_gain = 0.0
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
@@ -269,6 +282,10 @@ class _DensityValleys:
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders by either density."""
         return [self._merged(labels, n_groups, *view) for view in self._views]
+
+    def any_clear(self, labels: IntArray, n_groups: int) -> bool:
+        """Always: the level is what valleys of a cloud hardly reach."""
+        return True
 
     def _merged(self, labels: IntArray, n_groups: int, density: FloatArray, scale: float) -> _View:
         """Merge groups over the highest saddle first; each merge has the depth of the lower peak over the saddle."""
@@ -320,7 +337,6 @@ class _ProjectedValleys:
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
         self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
-        self.least_gain = LEAST_GAIN_ON_DIRECTION / points.shape[1]
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -341,6 +357,11 @@ class _ProjectedValleys:
                 forest.join(forest.root(g), forest.root(h))
                 borders.append((float(gains[t]), (depths[t] - middle) / error, g, h))
         return [_View.of(borders)]
+
+    def any_clear(self, labels: IntArray, n_groups: int) -> bool:
+        """Whether a border gains so much that cells of one cloud do not explain it."""
+        (view,) = self.of(labels, n_groups)
+        return bool(view.gains.max() >= CLEAR)
 
     def _depths(self, members: Sequence[IntArray], pairs: IntArray) -> FloatArray:
         """(P,) depth of the valley between the two groups of each pair; groups come back, so what is known is kept."""
