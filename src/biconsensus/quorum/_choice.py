@@ -41,6 +41,8 @@ class Scored:
     """Of the data for the whole grouping; 0 for one group."""
     score: float
     """Evidence times the root of the backing of the pool."""
+    shows_groups: bool = False
+    """Whether it is enough to show that the elements are more than one group."""
 
 
 def options_of(path: QuorumPath, more: Iterable[Option] = ()) -> list[Option]:
@@ -116,24 +118,23 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     repeats = len(path.source_names) / max(len(set(path.source_names)), 1)
     fewest = min(getattr(evidence, "fewest_backers", 0.0) * repeats, possible)
     against_one_group = getattr(evidence, "backers_against_one_group", lambda labels: 0.0)
-    any_groups = False
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
 
     def scored_as(option: Option, labels: IntArray) -> Scored:
-        nonlocal any_groups
-        value = score = evidence.of_grouping(labels)
-        if value > 0:
-            agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
-            copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
-            backers = copies * float((agreement**BACKER).sum())
-            backed = backers >= fewest
-            score = value * (copies * float((agreement**sharpness).sum())) ** power if backed else 0.0
-            any_groups = any_groups or (backed and backers >= min(against_one_group(labels) * repeats, possible))
-        return Scored(option, value, score)
+        value = evidence.of_grouping(labels)
+        if value <= 0:
+            return Scored(option, value, value)
+        agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
+        copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
+        backers = copies * float((agreement**BACKER).sum())
+        if backers < fewest:
+            return Scored(option, value, 0.0)
+        score = value * (copies * float((agreement**sharpness).sum())) ** power
+        return Scored(option, value, score, backers >= min(against_one_group(labels) * repeats, possible))
 
     def ranked(scored: list[Scored]) -> list[Scored]:
-        if not any_groups:
+        if not any(one.shows_groups for one in scored):
             scored = [replace(one, score=min(one.score, 0.0)) for one in scored]
         return sorted(scored, key=lambda one: -one.score)
 
