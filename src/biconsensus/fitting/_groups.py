@@ -77,19 +77,28 @@ def first_alike(inside: BoolArray, others: list[BoolArray]) -> int | None:
 def refine_groups(
     data: FloatArray, test: NfaTest, screened: Screened, groups: list[IntArray], elements: list[BoolArray]
 ) -> list[Fit]:
-    """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened."""
+    """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened.
+
+    Models that are improved in batches have a second fit, to what is within the reach of votes: at the whole threshold a
+    plane can run into its neighbour. Both compete. The fits of all groups at one reach come first.
+    """
     model, threshold = test.model, test.threshold
     if not groups or not (hasattr(model, "refit") or hasattr(model, "improve")):
         return [Fit(screened.improved[columns[0]], threshold, threshold) for columns in groups]
     if hasattr(model, "improve"):
         starts = [screened.improved[columns[: min(_STARTS, len(columns))]] for columns in groups]
         owner = np.repeat(np.arange(len(groups)), [len(one) for one in starts])
-        ends = improved(data, np.concatenate(starts), threshold, model, _REFITS // 2)
+        reaches = (threshold, min(test.vote_radius, threshold))
+        several = [improved(data, np.concatenate(starts), reach, model, _REFITS // 2) for reach in reaches]
     else:
         owner, ends = _settled(data, test, screened, groups, elements)
-    scores, levels = best_levels(data, test, ends)
-    best = [int(np.flatnonzero(owner == i)[np.argmin(scores[owner == i])]) for i in range(len(groups))]
-    return sharpen(data, model, ends[best], threshold, levels[best])
+        several = [ends]
+    fits = list[Fit]()
+    for ends in several:
+        scores, levels = best_levels(data, test, ends)
+        best = [int(np.flatnonzero(owner == i)[np.argmin(scores[owner == i])]) for i in range(len(groups))]
+        fits += sharpen(data, model, ends[best], threshold, levels[best])
+    return fits
 
 
 def _settled(
@@ -202,7 +211,8 @@ class Candidates:
         kept, chosen, insides = list[IntArray](), list[Fit](), list[BoolArray]()
         if fits:
             near = test.model.residuals(np.array([fit.params for fit in fits]), data) <= test.threshold
-        for index, (columns, fit) in enumerate(zip(together, fits)):
+        for index, fit in enumerate(fits):
+            columns = together[index % len(together)]
             same = first_alike(near[:, index], insides)
             if same is None:
                 kept, chosen, insides = [*kept, columns], [*chosen, fit], [*insides, near[:, index]]
@@ -254,7 +264,7 @@ class ModelHits:
             measured,
             widths,
             len(levels),
-            _codimension(measured.reshape(len(levels), -1), levels),
+            float(getattr(test.model, "codimension", 0)) or _codimension(measured.reshape(len(levels), -1), levels),
         )
 
 

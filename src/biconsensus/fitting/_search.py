@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from biconsensus.fitting._evidence import Column, explained
 from biconsensus.fitting._groups import (
     Candidates,
     Exclusion,
@@ -236,41 +237,63 @@ class ModelSearch:
         return Structures.of(self.found, self.data, codimensions, self.settings.label_width)
 
     def _one_each(self, found: list[Found]) -> list[Found]:
-        """Drop models outside of the bounds, parts of others, and what means nothing by elements of its own."""
+        """Drop models outside of the bounds, those that others explain better, and what means nothing by itself."""
         while True:
             self.found = found
-            structures = self.structures()
-            joined = self._joined(structures)
-            if joined is not None:
-                found = polished(joined, self.data)
+            simpler = self._simpler()
+            if simpler is not None:
+                found = polished(simpler, self.data)
                 continue
+            structures = self.structures()
             out = self._out_of_bounds(structures)
-            if out is None:
-                out = structures.covered()
             if out is None:
                 out = self._meaningless(structures)
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
 
-    def _joined(self, structures: Structures) -> list[Found] | None:
-        """The models with one in place of two, where one model holds the elements of both as well as it holds its own.
+    def _column(self, one: Found) -> Column:
+        """A model as the comparison of sets of models sees it."""
+        model, family = one.family.model, one.family
+        reach = one.fit.threshold * float(getattr(model, "label_reach", 1.0))
+        codimension = int(getattr(model, "codimension", 1))
+        near = family.residuals(one.fit.params[None], self._whole.points)[:, 0] <= reach
+        return Column(
+            distances=family.residuals(one.fit.params[None], self.data)[:, 0],
+            threshold=one.fit.threshold,
+            reach=reach,
+            codimension=codimension,
+            used=int(getattr(model, "degrees_of_freedom", model.sample_size)) / codimension,
+            chance=(np.count_nonzero(near) + 0.5) / (len(near) + 1),
+        )
 
-        What one model leaves at its edges can make a second one beside it; then each takes the half that is nearest.
-        """
-        for t, weak in reversed(list(enumerate(self.found))):
-            for s, strong in enumerate(self.found):
-                if s == t or strong.family.name != weak.family.name or not hasattr(strong.family.model, "refit"):
+    def _simpler(self) -> list[Found] | None:
+        """One model less, dropped or joined with another, where that explains the elements better; None if none."""
+        if len(self.found) < 2:
+            return None
+        tests = float(np.log(_FEWEST))
+        columns = [self._column(one) for one in self.found]
+        now = explained(columns, tests)
+        best, answer = now.evidence, None
+        for t in range(len(columns)):
+            rest = [index for index in range(len(columns)) if index != t]
+            value = explained([columns[index] for index in rest], tests).evidence
+            if value > best:
+                best, answer = value, [self.found[index] for index in rest]
+        if answer is not None:
+            return answer
+        for t, weak in enumerate(self.found):
+            for s, strong in enumerate(self.found[:t]):
+                if strong.family.name != weak.family.name or not hasattr(strong.family.model, "refit"):
                     continue
-                if not _median(structures.residuals[structures.labels == t, s]) <= 2 * structures.bands[s]:
+                if not _median(columns[s].distances[now.labels == t]) <= 2 * columns[s].reach:
                     continue
-                own = self.data[(structures.labels == s) | (structures.labels == t)]
-                one = _fitted_to(strong, own)
-                near = one.family.residuals(one.fit.params[None], own)[:, 0] <= structures.bands[s]
-                if near.mean() >= _SCALE:
-                    rest = [each for index, each in enumerate(self.found) if index not in (s, t)]
-                    return [one, *rest]
-        return None
+                one = _fitted_to(strong, self.data[(now.labels == s) | (now.labels == t)])
+                rest = [index for index in range(len(columns)) if index not in (s, t)]
+                value = explained([self._column(one), *(columns[index] for index in rest)], tests).evidence
+                if value > best:
+                    best, answer = value, [one, *(self.found[index] for index in rest)]
+        return answer
 
     def _out_of_bounds(self, structures: Structures) -> int | None:
         """The first model whose elements do not cover as much of it as they must."""
@@ -323,6 +346,8 @@ class ModelSearch:
             return []
         threshold = self.threshold
         self._chance = self._background(data, threshold)
+        if not self.found:
+            self._whole = self._chance
         self._planned: dict[str, int] = {}
         self._clumps = {family.name: self._clumping(family, data, threshold) for family in self.families}
         candidates = []
