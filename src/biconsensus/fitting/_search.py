@@ -208,8 +208,10 @@ class ModelSearch:
         threshold: float | None,
         settings: Settings,
         rng: np.random.Generator,
+        n_scales: int = 1,
     ) -> None:
         self.families, self.data, self.settings, self.rng = families, data, settings, rng
+        self._n_scales = n_scales
         self.threshold, self.auto = threshold, threshold is None
         self.n_tested = self.n_kept = self.n_rounds = 0
         self.found = list[Found]()
@@ -251,6 +253,10 @@ class ModelSearch:
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
+
+    def evidence(self, found: list[Found]) -> float:
+        """How well some models explain the elements."""
+        return explained([self._column(one) for one in found], float(np.log(_FEWEST))).evidence
 
     def _column(self, one: Found) -> Column:
         """A model as the comparison of sets of models sees it."""
@@ -505,7 +511,7 @@ class ModelSearch:
         literal = settings.test.literal
         rule = "combinatorial" if literal else settings.test.tests
         thresholds = threshold * (np.ones(1) if literal else FRACTIONS)
-        kinds = len(self.families) * (N_SCALES if self.auto else 1)
+        kinds = len(self.families) * (N_SCALES if self.auto else self._n_scales)
         number = log_tests(len(chosen), size, n_hypotheses, kinds * len(thresholds), rule)
         soft = settings.sampling.preference == "soft"
         return NfaTest(
@@ -521,6 +527,32 @@ class ModelSearch:
             family.steps,
             1.0 if literal else self._clumps[family.name],
         )
+
+
+def searched(
+    families: list[Family], data: FloatArray, threshold: float | None, settings: Settings, rng: np.random.Generator
+) -> ModelSearch:
+    """The search at the threshold, or at half of it where that explains the elements better.
+
+    Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
+    the noise is much smaller, one model within the threshold takes two structures for one, and a tighter search does not.
+    """
+    several = threshold is not None and not settings.test.literal and any(_reach(one) > 1 for one in families)
+    search = ModelSearch(families, data, threshold, settings, rng, 2 if several else 1)
+    search.run()
+    if not several or threshold is None:
+        return search
+    tight = ModelSearch(families, data, threshold / 2, settings, rng, 2)
+    wide = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in tight.run()]
+    if wide and (not search.found or search.evidence(wide) > search.evidence(search.found)):
+        tight.found, tight.threshold = wide, threshold
+        return tight
+    return search
+
+
+def _reach(family: Family) -> float:
+    """How many thresholds labels of a family may reach."""
+    return float(getattr(family.model, "label_reach", 1.0))
 
 
 def _local_gain(family: Family, data: FloatArray) -> float:
