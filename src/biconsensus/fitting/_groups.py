@@ -79,8 +79,8 @@ def refine_groups(
 ) -> list[Fit]:
     """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened.
 
-    Models that are improved in batches have a second fit, to what is within the reach of votes: at the whole threshold a
-    plane can run into its neighbour. Both compete. The fits of all groups at one reach come first.
+    Models that are improved in batches have a second fit, to what is within the reach of votes: at the whole threshold
+    a plane can run into its neighbour. Both compete. The fits of all groups at one reach come first.
     """
     model, threshold = test.model, test.threshold
     if not groups or not (hasattr(model, "refit") or hasattr(model, "improve")):
@@ -359,10 +359,22 @@ class Exclusion:
         self.candidates = [one for one in candidates if one.fits]
         self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
         self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
+        self._same = self._sharing()
         self._witnesses = dict[int, tuple[BoolArray, BoolArray, FloatArray, IntArray]]()
         # what is left depends on which models were taken, not on their order, and searches share their beginnings
         self._left = dict[frozenset[int], Unexplained]()
         self._judged = dict[tuple[frozenset[int], int], float | None]()
+
+    def _sharing(self) -> list[list[int]]:
+        """Groups that share hypotheses with each: of two fits of one group only one is taken, as it has one witness."""
+        owners = dict[tuple[int, int], list[int]]()
+        for index, (family, number) in enumerate(self._place):
+            for column in self.candidates[family].groups[number]:
+                owners.setdefault((family, int(column)), []).append(index)
+        return [
+            sorted({other for column in self.candidates[f].groups[i] for other in owners[f, int(column)]})
+            for f, i in self._place
+        ]
 
     def run(self, epsilon: float, log_penalty: float) -> list[Found]:
         """Models in the order in which they are taken; the penalty makes every test of this round stricter."""
@@ -424,7 +436,7 @@ class Exclusion:
             if log_nfa is None:  # it may pass when others have been set aside
                 refused[index] = True
                 continue
-            waiting[index] = False
+            waiting[self._same[index]] = False
             score = float(left.scores[index]) + log_penalty
             found[index] = self._found(index, log_nfa + log_penalty, score, log_penalty)
             before, taken = taken, taken | {index}

@@ -43,6 +43,8 @@ _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
+_CHOICES = float(np.log(_FEWEST))
+"""What a model pays, in natural logarithms, for the hypotheses that it was chosen from."""
 _BATCH, _BATCHES = 1000, 16
 """Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
@@ -92,7 +94,7 @@ class Structures:
         """Labels, bands and scales of models, all at once."""
         residuals = residuals_of(found, data)
         thresholds = np.array([one.fit.threshold for one in found])
-        reaches = np.array([float(getattr(one.family.model, "label_reach", 1.0)) for one in found])
+        reaches = np.array([reach_of(one.family) for one in found])
         nearest = nearest_of(residuals, reaches * thresholds)
         free = ~(residuals <= thresholds).any(1)
         bands = np.array(
@@ -198,6 +200,11 @@ def _fitted_to(one: Found, own: FloatArray) -> Found:
     return replace(one, fit=replace(one.fit, params=params, core=one.fit.threshold))
 
 
+def reach_of(family: Family) -> float:
+    """How many thresholds labels of a family may reach: more than one where surfaces are not quite even."""
+    return float(getattr(family.model, "label_reach", 1.0))
+
+
 class ModelSearch:
     """State of a search: which elements no model explains yet, and how many rounds were made."""
 
@@ -211,7 +218,7 @@ class ModelSearch:
         n_scales: int = 1,
     ) -> None:
         self.families, self.data, self.settings, self.rng = families, data, settings, rng
-        self._n_scales = n_scales
+        self._n_scales, self._uneven = n_scales, all(reach_of(one) > 1 for one in families)
         self.threshold, self.auto = threshold, threshold is None
         self.n_tested = self.n_kept = self.n_rounds = 0
         self.found = list[Found]()
@@ -242,12 +249,14 @@ class ModelSearch:
         """Drop models outside of the bounds, those that others explain better, and what means nothing by itself."""
         while True:
             self.found = found
-            simpler = self._simpler()
+            structures = self.structures()
+            simpler = self._simpler() if self._uneven else self._joined(structures)
             if simpler is not None:
                 found = polished(simpler, self.data)
                 continue
-            structures = self.structures()
             out = self._out_of_bounds(structures)
+            if out is None and not self._uneven:
+                out = structures.covered()
             if out is None:
                 out = self._meaningless(structures)
             if out is None:
@@ -256,12 +265,12 @@ class ModelSearch:
 
     def evidence(self, found: list[Found]) -> float:
         """How well some models explain the elements."""
-        return explained([self._column(one) for one in found], float(np.log(_FEWEST))).evidence
+        return explained([self._column(one) for one in found], _CHOICES).evidence
 
     def _column(self, one: Found) -> Column:
         """A model as the comparison of sets of models sees it."""
         model, family = one.family.model, one.family
-        reach = one.fit.threshold * float(getattr(model, "label_reach", 1.0))
+        reach = one.fit.threshold * reach_of(family)
         codimension = int(getattr(model, "codimension", 1))
         near = family.residuals(one.fit.params[None], self._whole.points)[:, 0] <= reach
         return Column(
@@ -273,17 +282,35 @@ class ModelSearch:
             chance=(np.count_nonzero(near) + 0.5) / (len(near) + 1),
         )
 
+    def _joined(self, structures: Structures) -> list[Found] | None:
+        """The models with one in place of two, where one model holds the elements of both as well as it holds its own.
+
+        What one model leaves at its edges can make a second one beside it; then each takes the half that is nearest.
+        """
+        for t, weak in reversed(list(enumerate(self.found))):
+            for s, strong in enumerate(self.found):
+                if s == t or strong.family.name != weak.family.name or not hasattr(strong.family.model, "refit"):
+                    continue
+                if not _median(structures.residuals[structures.labels == t, s]) <= 2 * structures.bands[s]:
+                    continue
+                own = self.data[(structures.labels == s) | (structures.labels == t)]
+                one = _fitted_to(strong, own)
+                near = one.family.residuals(one.fit.params[None], own)[:, 0] <= structures.bands[s]
+                if near.mean() >= _SCALE:
+                    rest = [each for index, each in enumerate(self.found) if index not in (s, t)]
+                    return [one, *rest]
+        return None
+
     def _simpler(self) -> list[Found] | None:
         """One model less, dropped or joined with another, where that explains the elements better; None if none."""
         if len(self.found) < 2:
             return None
-        tests = float(np.log(_FEWEST))
         columns = [self._column(one) for one in self.found]
-        now = explained(columns, tests)
+        now = explained(columns, _CHOICES)
         best, answer = now.evidence, None
         for t in range(len(columns)):
             rest = [index for index in range(len(columns)) if index != t]
-            value = explained([columns[index] for index in rest], tests).evidence
+            value = explained([columns[index] for index in rest], _CHOICES).evidence
             if value > best:
                 best, answer = value, [self.found[index] for index in rest]
         if answer is not None:
@@ -296,7 +323,7 @@ class ModelSearch:
                     continue
                 one = _fitted_to(strong, self.data[(now.labels == s) | (now.labels == t)])
                 rest = [index for index in range(len(columns)) if index not in (s, t)]
-                value = explained([self._column(one), *(columns[index] for index in rest)], tests).evidence
+                value = explained([self._column(one), *(columns[index] for index in rest)], _CHOICES).evidence
                 if value > best:
                     best, answer = value, [one, *(self.found[index] for index in rest)]
         return answer
@@ -535,9 +562,9 @@ def searched(
     """The search at the threshold, or at half of it where that explains the elements better.
 
     Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
-    the noise is much smaller, one model within the threshold takes two structures for one, and a tighter search does not.
+    the noise is much smaller, one model within the threshold takes two structures for one; a tighter search does not.
     """
-    several = threshold is not None and not settings.test.literal and any(_reach(one) > 1 for one in families)
+    several = threshold is not None and not settings.test.literal and all(reach_of(one) > 1 for one in families)
     search = ModelSearch(families, data, threshold, settings, rng, 2 if several else 1)
     search.run()
     if not several or threshold is None:
@@ -548,11 +575,6 @@ def searched(
         tight.found, tight.threshold = wide, threshold
         return tight
     return search
-
-
-def _reach(family: Family) -> float:
-    """How many thresholds labels of a family may reach."""
-    return float(getattr(family.model, "label_reach", 1.0))
 
 
 def _local_gain(family: Family, data: FloatArray) -> float:
