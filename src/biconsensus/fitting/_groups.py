@@ -79,8 +79,8 @@ def refine_groups(
 ) -> list[Fit]:
     """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened.
 
-    Models that are improved in batches have a second fit, to what is within the reach of votes: at the whole threshold
-    a plane can run into its neighbour. Both compete. The fits of all groups at one reach come first.
+    Models of uneven surfaces have a second fit, to what is within the reach of votes: at the whole threshold a plane
+    can run into its neighbour. Both compete. The fits of all groups at one reach come first.
     """
     model, threshold = test.model, test.threshold
     if not groups or not (hasattr(model, "refit") or hasattr(model, "improve")):
@@ -88,7 +88,8 @@ def refine_groups(
     if hasattr(model, "improve"):
         starts = [screened.improved[columns[: min(_STARTS, len(columns))]] for columns in groups]
         owner = np.repeat(np.arange(len(groups)), [len(one) for one in starts])
-        reaches = (threshold, min(test.vote_radius, threshold))
+        uneven = float(getattr(model, "label_reach", 1.0)) > 1
+        reaches = (threshold, min(test.vote_radius, threshold))[: 2 if uneven else 1]
         several = [improved(data, np.concatenate(starts), reach, model, _REFITS // 2) for reach in reaches]
     else:
         owner, ends = _settled(data, test, screened, groups, elements)
