@@ -360,13 +360,13 @@ class Exclusion:
         self.candidates = [one for one in candidates if one.fits]
         self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
         self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
-        self._same = self._sharing()
         self._witnesses = dict[int, tuple[BoolArray, BoolArray, FloatArray, IntArray]]()
         # what is left depends on which models were taken, not on their order, and searches share their beginnings
         self._left = dict[frozenset[int], Unexplained]()
         self._judged = dict[tuple[frozenset[int], int], float | None]()
 
-    def _sharing(self) -> list[list[int]]:
+    @cached_property
+    def _same(self) -> list[list[int]]:
         """Groups that share hypotheses with each: of two fits of one group only one is taken, as it has one witness."""
         owners = dict[tuple[int, int], list[int]]()
         for index, (family, number) in enumerate(self._place):
