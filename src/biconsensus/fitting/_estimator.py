@@ -16,7 +16,7 @@ from biconsensus._checks import check_finite, check_jobs, check_seed
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
-from biconsensus.fitting._search import ModelSearch, consensus_of, labels_of, members_of
+from biconsensus.fitting._search import consensus_of, labels_of, members_of, searched
 from biconsensus.fitting._settings import (
     Nfa,
     Sampling,
@@ -187,8 +187,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if threshold is not None and threshold > RANGE[1] * diagonal(families[0].model, families[0].view(data)):
             warn_if_too_large(threshold, families, data)
         literal = settings.test.literal
-        search = ModelSearch(families, data if literal else distinct(data, families), threshold, settings, rng)
-        search.run()
+        search = searched(families, data if literal else distinct(data, families), threshold, settings, rng)
         found, structures = search.found, search.structures()
         order = np.argsort([one.log_nfa for one in found], kind="stable").astype(np.int64)
         self._found = [found[i] for i in order]

@@ -77,19 +77,29 @@ def first_alike(inside: BoolArray, others: list[BoolArray]) -> int | None:
 def refine_groups(
     data: FloatArray, test: NfaTest, screened: Screened, groups: list[IntArray], elements: list[BoolArray]
 ) -> list[Fit]:
-    """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened."""
+    """Fits of all groups: to fixed points of reweighted least squares, the more meaningful end of each, sharpened.
+
+    Models of uneven surfaces have a second fit, to what is within the reach of votes: at the whole threshold a plane
+    can run into its neighbour. Both compete. The fits of all groups at one reach come first.
+    """
     model, threshold = test.model, test.threshold
     if not groups or not (hasattr(model, "refit") or hasattr(model, "improve")):
         return [Fit(screened.improved[columns[0]], threshold, threshold) for columns in groups]
     if hasattr(model, "improve"):
         starts = [screened.improved[columns[: min(_STARTS, len(columns))]] for columns in groups]
         owner = np.repeat(np.arange(len(groups)), [len(one) for one in starts])
-        ends = improved(data, np.concatenate(starts), threshold, model, _REFITS // 2)
+        uneven = float(getattr(model, "label_reach", 1.0)) > 1
+        reaches = (threshold, min(test.vote_radius, threshold))[: 2 if uneven else 1]
+        several = [improved(data, np.concatenate(starts), reach, model, _REFITS // 2) for reach in reaches]
     else:
         owner, ends = _settled(data, test, screened, groups, elements)
-    scores, levels = best_levels(data, test, ends)
-    best = [int(np.flatnonzero(owner == i)[np.argmin(scores[owner == i])]) for i in range(len(groups))]
-    return sharpen(data, model, ends[best], threshold, levels[best])
+        several = [ends]
+    fits = list[Fit]()
+    for ends in several:
+        scores, levels = best_levels(data, test, ends)
+        best = [int(np.flatnonzero(owner == i)[np.argmin(scores[owner == i])]) for i in range(len(groups))]
+        fits += sharpen(data, model, ends[best], threshold, levels[best])
+    return fits
 
 
 def _settled(
@@ -202,7 +212,8 @@ class Candidates:
         kept, chosen, insides = list[IntArray](), list[Fit](), list[BoolArray]()
         if fits:
             near = test.model.residuals(np.array([fit.params for fit in fits]), data) <= test.threshold
-        for index, (columns, fit) in enumerate(zip(together, fits)):
+        for index, fit in enumerate(fits):
+            columns = together[index % len(together)]
             same = first_alike(near[:, index], insides)
             if same is None:
                 kept, chosen, insides = [*kept, columns], [*chosen, fit], [*insides, near[:, index]]
@@ -254,7 +265,7 @@ class ModelHits:
             measured,
             widths,
             len(levels),
-            _codimension(measured.reshape(len(levels), -1), levels),
+            float(getattr(test.model, "codimension", 0)) or _codimension(measured.reshape(len(levels), -1), levels),
         )
 
 
@@ -354,6 +365,18 @@ class Exclusion:
         self._left = dict[frozenset[int], Unexplained]()
         self._judged = dict[tuple[frozenset[int], int], float | None]()
 
+    @cached_property
+    def _same(self) -> list[list[int]]:
+        """Groups that share hypotheses with each: of two fits of one group only one is taken, as it has one witness."""
+        owners = dict[tuple[int, int], list[int]]()
+        for index, (family, number) in enumerate(self._place):
+            for column in self.candidates[family].groups[number]:
+                owners.setdefault((family, int(column)), []).append(index)
+        return [
+            sorted({other for column in self.candidates[f].groups[i] for other in owners[f, int(column)]})
+            for f, i in self._place
+        ]
+
     def run(self, epsilon: float, log_penalty: float) -> list[Found]:
         """Models in the order in which they are taken; the penalty makes every test of this round stricter."""
         if not self._place:
@@ -414,7 +437,7 @@ class Exclusion:
             if log_nfa is None:  # it may pass when others have been set aside
                 refused[index] = True
                 continue
-            waiting[index] = False
+            waiting[self._same[index]] = False
             score = float(left.scores[index]) + log_penalty
             found[index] = self._found(index, log_nfa + log_penalty, score, log_penalty)
             before, taken = taken, taken | {index}

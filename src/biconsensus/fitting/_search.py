@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from biconsensus.fitting._evidence import Column, explained
 from biconsensus.fitting._groups import (
     Candidates,
     Exclusion,
@@ -42,6 +43,8 @@ _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
+_CHOICES = float(np.log(_FEWEST))
+"""What a model pays, in natural logarithms, for the hypotheses that it was chosen from."""
 _BATCH, _BATCHES = 1000, 16
 """Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
@@ -91,7 +94,7 @@ class Structures:
         """Labels, bands and scales of models, all at once."""
         residuals = residuals_of(found, data)
         thresholds = np.array([one.fit.threshold for one in found])
-        reaches = np.array([float(getattr(one.family.model, "label_reach", 1.0)) for one in found])
+        reaches = np.array([reach_of(one.family) for one in found])
         nearest = nearest_of(residuals, reaches * thresholds)
         free = ~(residuals <= thresholds).any(1)
         bands = np.array(
@@ -197,6 +200,11 @@ def _fitted_to(one: Found, own: FloatArray) -> Found:
     return replace(one, fit=replace(one.fit, params=params, core=one.fit.threshold))
 
 
+def reach_of(family: Family) -> float:
+    """How many thresholds labels of a family may reach: more than one where surfaces are not quite even."""
+    return float(getattr(family.model, "label_reach", 1.0))
+
+
 class ModelSearch:
     """State of a search: which elements no model explains yet, and how many rounds were made."""
 
@@ -207,8 +215,10 @@ class ModelSearch:
         threshold: float | None,
         settings: Settings,
         rng: np.random.Generator,
+        n_scales: int = 1,
     ) -> None:
         self.families, self.data, self.settings, self.rng = families, data, settings, rng
+        self._n_scales, self._uneven = n_scales, all(reach_of(one) > 1 for one in families)
         self.threshold, self.auto = threshold, threshold is None
         self.n_tested = self.n_kept = self.n_rounds = 0
         self.found = list[Found]()
@@ -236,22 +246,41 @@ class ModelSearch:
         return Structures.of(self.found, self.data, codimensions, self.settings.label_width)
 
     def _one_each(self, found: list[Found]) -> list[Found]:
-        """Drop models outside of the bounds, parts of others, and what means nothing by elements of its own."""
+        """Drop models outside of the bounds, those that others explain better, and what means nothing by itself."""
         while True:
             self.found = found
             structures = self.structures()
-            joined = self._joined(structures)
-            if joined is not None:
-                found = polished(joined, self.data)
+            simpler = self._simpler() if self._uneven else self._joined(structures)
+            if simpler is not None:
+                found = polished(simpler, self.data)
                 continue
             out = self._out_of_bounds(structures)
-            if out is None:
+            if out is None and not self._uneven:
                 out = structures.covered()
             if out is None:
                 out = self._meaningless(structures)
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
+
+    def evidence(self, found: list[Found]) -> float:
+        """How well some models explain the elements."""
+        return explained([self._column(one) for one in found], _CHOICES).evidence
+
+    def _column(self, one: Found) -> Column:
+        """A model as the comparison of sets of models sees it."""
+        model, family = one.family.model, one.family
+        reach = one.fit.threshold * reach_of(family)
+        codimension = int(getattr(model, "codimension", 1))
+        near = family.residuals(one.fit.params[None], self._whole.points)[:, 0] <= reach
+        return Column(
+            distances=family.residuals(one.fit.params[None], self.data)[:, 0],
+            threshold=one.fit.threshold,
+            reach=reach,
+            codimension=codimension,
+            used=int(getattr(model, "degrees_of_freedom", model.sample_size)) / codimension,
+            chance=(np.count_nonzero(near) + 0.5) / (len(near) + 1),
+        )
 
     def _joined(self, structures: Structures) -> list[Found] | None:
         """The models with one in place of two, where one model holds the elements of both as well as it holds its own.
@@ -271,6 +300,33 @@ class ModelSearch:
                     rest = [each for index, each in enumerate(self.found) if index not in (s, t)]
                     return [one, *rest]
         return None
+
+    def _simpler(self) -> list[Found] | None:
+        """One model less, dropped or joined with another, where that explains the elements better; None if none."""
+        if len(self.found) < 2:
+            return None
+        columns = [self._column(one) for one in self.found]
+        now = explained(columns, _CHOICES)
+        best, answer = now.evidence, None
+        for t in range(len(columns)):
+            rest = [index for index in range(len(columns)) if index != t]
+            value = explained([columns[index] for index in rest], _CHOICES).evidence
+            if value > best:
+                best, answer = value, [self.found[index] for index in rest]
+        if answer is not None:
+            return answer
+        for t, weak in enumerate(self.found):
+            for s, strong in enumerate(self.found[:t]):
+                if strong.family.name != weak.family.name or not hasattr(strong.family.model, "refit"):
+                    continue
+                if not _median(columns[s].distances[now.labels == t]) <= 2 * columns[s].reach:
+                    continue
+                one = _fitted_to(strong, self.data[(now.labels == s) | (now.labels == t)])
+                rest = [index for index in range(len(columns)) if index not in (s, t)]
+                value = explained([self._column(one), *(columns[index] for index in rest)], _CHOICES).evidence
+                if value > best:
+                    best, answer = value, [one, *(self.found[index] for index in rest)]
+        return answer
 
     def _out_of_bounds(self, structures: Structures) -> int | None:
         """The first model whose elements do not cover as much of it as they must."""
@@ -323,6 +379,8 @@ class ModelSearch:
             return []
         threshold = self.threshold
         self._chance = self._background(data, threshold)
+        if not self.found:
+            self._whole = self._chance
         self._planned: dict[str, int] = {}
         self._clumps = {family.name: self._clumping(family, data, threshold) for family in self.families}
         candidates = []
@@ -480,7 +538,7 @@ class ModelSearch:
         literal = settings.test.literal
         rule = "combinatorial" if literal else settings.test.tests
         thresholds = threshold * (np.ones(1) if literal else FRACTIONS)
-        kinds = len(self.families) * (N_SCALES if self.auto else 1)
+        kinds = len(self.families) * (N_SCALES if self.auto else self._n_scales)
         number = log_tests(len(chosen), size, n_hypotheses, kinds * len(thresholds), rule)
         soft = settings.sampling.preference == "soft"
         return NfaTest(
@@ -496,6 +554,27 @@ class ModelSearch:
             family.steps,
             1.0 if literal else self._clumps[family.name],
         )
+
+
+def searched(
+    families: list[Family], data: FloatArray, threshold: float | None, settings: Settings, rng: np.random.Generator
+) -> ModelSearch:
+    """The search at the threshold, or at half of it where that explains the elements better.
+
+    Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
+    the noise is much smaller, one model within the threshold takes two structures for one; a tighter search does not.
+    """
+    several = threshold is not None and not settings.test.literal and all(reach_of(one) > 1 for one in families)
+    search = ModelSearch(families, data, threshold, settings, rng, 2 if several else 1)
+    search.run()
+    if not several or threshold is None:
+        return search
+    tight = ModelSearch(families, data, threshold / 2, settings, rng, 2)
+    wide = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in tight.run()]
+    if wide and (not search.found or search.evidence(wide) > search.evidence(search.found)):
+        tight.found, tight.threshold = wide, threshold
+        return tight
+    return search
 
 
 def _local_gain(family: Family, data: FloatArray) -> float:
