@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+from joblib.externals.loky.backend.reduction import dumps
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 SHARE_FROM = 1 << 20
 """Bytes from which an array goes to the workers as a memory map."""
+
+LONGEST_IMPORT = 60
+"""Seconds that imports of base runs may take before they count against the time limit; heavy packages take ten."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ def run_in_processes(
     n_workers = max(1, min(n_workers, len(tasks)))
     with tempfile.TemporaryDirectory() as folder:
         data = _shared(data, Path(folder))
-        pool = _started_pool(n_workers, call)
+        pool = _ready_pool(n_workers, call, tasks)
         try:
             while waiting or suspects or flying:
                 alone = not waiting and bool(suspects) and not flying
@@ -74,9 +80,32 @@ def run_in_processes(
                     flying.clear()
                     pool.shutdown(kill_workers=True)
                     if waiting or suspects:
-                        pool = _started_pool(min(n_workers, max(1, len(waiting))), call)
+                        pool = _ready_pool(min(n_workers, max(1, len(waiting))), call, tasks)
         finally:
             pool.shutdown(kill_workers=True)
+
+
+def _ready_pool(n_workers: int, call: Callable[..., Any], tasks: list[Any]) -> Any:
+    """Processes that have imported what the runs need: a limit of seconds is for the work, not for the imports."""
+    pool = _started_pool(n_workers, call)
+    runs = set()
+    for _, run, _ in tasks:
+        with suppress(Exception):  # one that cannot be sent is told when its turn comes
+            runs.add(bytes(dumps(run)))
+    received = [pool.submit(_receive, runs, 0.05) for _ in range(n_workers)]
+    wait(received, timeout=LONGEST_IMPORT)
+    if any(future.done() and future.exception() for future in received):  # so is one that ends its process on arrival
+        pool.shutdown(kill_workers=True)
+        return _started_pool(n_workers, call)
+    return pool
+
+
+def _receive(runs: set[bytes], pause: float) -> None:
+    """Import what the runs need; the pause lets the other processes take their share."""
+    for run in runs:
+        with suppress(Exception):
+            pickle.loads(run)
+    time.sleep(pause)
 
 
 def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
