@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
-from joblib.externals.loky.backend.reduction import dumps
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 SHARE_FROM = 1 << 20
@@ -88,24 +85,13 @@ def run_in_processes(
 def _ready_pool(n_workers: int, call: Callable[..., Any], tasks: list[Any]) -> Any:
     """Processes that have imported what the runs need: a limit of seconds is for the work, not for the imports."""
     pool = _started_pool(n_workers, call)
-    runs = set()
-    for _, run, _ in tasks:
-        with suppress(Exception):  # one that cannot be sent is told when its turn comes
-            runs.add(bytes(dumps(run)))
-    received = [pool.submit(_receive, runs, 0.05) for _ in range(n_workers)]
+    received = [pool.submit(_warm_up, [run for _, run, _ in tasks], 0.05) for _ in range(n_workers)]
     wait(received, timeout=LONGEST_IMPORT)
-    if any(future.done() and future.exception() for future in received):  # so is one that ends its process on arrival
+    if any(future.done() and future.exception() for future in received):
+        # one that cannot be sent, or that ends its process on arrival, is told when its turn comes
         pool.shutdown(kill_workers=True)
         return _started_pool(n_workers, call)
     return pool
-
-
-def _receive(runs: set[bytes], pause: float) -> None:
-    """Import what the runs need; the pause lets the other processes take their share."""
-    for run in runs:
-        with suppress(Exception):
-            pickle.loads(run)
-    time.sleep(pause)
 
 
 def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
@@ -115,8 +101,8 @@ def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
     return pool
 
 
-def _warm_up(call: Callable[..., Any], pause: float) -> None:
-    """Receiving `call` has imported what it needs; the pause lets the other processes take their share."""
+def _warm_up(work: Any, pause: float) -> None:
+    """Receiving the work has imported what it needs; the pause lets the other processes take their share."""
     time.sleep(pause)
 
 
