@@ -41,5 +41,5 @@ def infomap(graph: Graph, seed: int, *, n_trials: int = 1, markov_time: float = 
     search = need("infomap", "graph-fast").Infomap(two_level=True, silent=True, **options)
     search.add_links(np.column_stack(graph.edges()))
     result = search.run()
-    modules = search.get_modules() if result is None else result.modules()  # None in versions before 2.16
+    modules = search.get_modules() if result is None else result.modules()  # None in older versions
     return relabel([modules[node] for node in range(graph.n_nodes)])
