@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csc_array
@@ -9,11 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 from biconsensus import MultiModelFitter
 from biconsensus.errors import InputError
-from biconsensus.fitting import Nfa, Sampling
+from biconsensus.fitting import Nfa, Sampling, _search
 from biconsensus.fitting._groups import Candidates, Fit, Found, ModelHits, Unexplained, in_simpler_family
-from biconsensus.fitting._hypotheses import Screened
+from biconsensus.fitting._hypotheses import Hypotheses, Screened
 from biconsensus.fitting._search import ModelSearch
-from biconsensus.fitting._settings import Family, Settings, families_of
+from biconsensus.fitting._settings import Family, Settings, diagonal, families_of
 from biconsensus.models import LineModel
 from biconsensus.protocols import FloatArray
 from biconsensus.significance._models import Background, NfaTest
@@ -115,3 +117,29 @@ def test_clumps_are_measured_only_where_chance_follows_the_data(density: str, cl
     assert (search._clumping(families[0], x, 1.5) == 1).all()  # nothing is found yet
     search.found = [found(families[0], [0.0, 1.0, 300.0], 1.5)]
     assert (search._clumping(families[0], x, 1.5) > 1.2).any() == clumps
+
+
+def test_elements_in_one_place_have_an_extent_of_one() -> None:
+    assert diagonal(LineModel(), np.full((5, 2), 3.0)) == 1
+    assert diagonal(LineModel(), np.array([[0.0, 0.0], [3.0, 4.0]])) == 5
+
+
+def test_samples_of_a_round_are_bounded_where_most_are_degenerate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of eight samples that are drawn for each that is wanted one in forty is good: the round ends all the same."""
+    drawn, proposed = list[int](), _search.propose
+
+    def wasteful(family: Family, data: FloatArray, n_samples: int, *rest: object) -> Hypotheses:
+        hypotheses = proposed(family, data, n_samples, *rest)  # type: ignore[arg-type]
+        if len(rest) < 2:  # a look at the data, not a round
+            return hypotheses
+        few = max(1, n_samples // 5)
+        drawn.append(8 * n_samples)
+        return replace(hypotheses, params=hypotheses.params[:few], samples=hypotheses.samples[:few], n_drawn=drawn[-1])
+
+    monkeypatch.setattr(_search, "propose", wasteful)
+    x = np.random.default_rng(0).uniform(-1, 1, (300, 2))
+    settings = Settings("auto", 1.0, Sampling(), Nfa(), None, None)
+    search = ModelSearch(families_of("line", x, Sampling(), Nfa()), x, 0.02, settings, np.random.default_rng(0))
+    search._round()
+    planned = search._planned["line"]
+    assert 4 * planned <= sum(drawn) < 4 * planned + drawn[0]
