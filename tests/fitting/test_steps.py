@@ -143,3 +143,20 @@ def test_samples_of_a_round_are_bounded_where_most_are_degenerate(monkeypatch: p
     search._round()
     planned = search._planned["line"]
     assert 4 * planned <= sum(drawn) < 4 * planned + drawn[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "columns", "improve", "steps"),
+    [("line", 2, None, 0), ("segment", 2, None, 3), ("homography", 4, None, 3), ("homography", 4, 1, 1)],
+)
+def test_hypotheses_are_improved_as_the_model_says_unless_the_user_does(
+    model: str, columns: int, improve: int | None, steps: int
+) -> None:
+    x = np.random.default_rng(0).random((20, columns))
+    assert families_of(model, x, Sampling(improve=improve), Nfa())[0].steps == steps
+
+
+@pytest.mark.parametrize("dispersion", [np.inf, np.nan, -1.0, "wide"])
+def test_the_densest_spot_has_a_finite_radius(dispersion: object) -> None:
+    with pytest.raises(InputError, match="dispersion must be a number of thresholds"):
+        MultiModelFitter("line", 0.02, test=Nfa(dispersion=dispersion)).fit(two_lines())  # type: ignore[arg-type]
