@@ -130,19 +130,16 @@ def scores(counts: Counter[tuple[str, str]], parts: list[str]) -> list[str]:
     """For each part, the share of its mutants that were noticed, of those that can be, with its 95% interval."""
     lines = []
     for part in parts:
-        own = {kind: number for (module, kind), number in counts.items() if module.startswith(part)}
-        tried = sum(own.values()) - counts_of(own, "explained")
+        own = Counter[str]()
+        for (module, kind), number in counts.items():
+            own[kind] += number if module.startswith(part) else 0
+        tried = own.total() - own["explained"]
         if tried:
-            noticed = counts_of(own, "killed", "timeout")
+            noticed = own["killed"] + own["timeout"]
             low, high = (100 * bound for bound in wilson(noticed, tried))
             share = f"{100 * noticed / tried:.1f}% ({low:.0f} to {high:.0f})"
             lines.append(f"{part}: {noticed} of {tried} noticed, {share}")
     return lines
-
-
-def counts_of(own: dict[str, int], *kinds: str) -> int:
-    """How many mutants had one of these outcomes."""
-    return sum(own.get(kind, 0) for kind in kinds)
 
 
 def wilson(hits: int, tries: int, z: float = 1.96) -> tuple[float, float]:

@@ -247,12 +247,18 @@ def _() -> bool:
     return model.results_[0].labels is None and model.results_[1].labels is not None
 
 
+def hear_interrupts() -> None:
+    """Take interrupts as at a terminal: what is started in the background inherits that they are ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @row(29)
 def _() -> bool:
     rng = np.random.default_rng(0)
     np.savetxt("p.csv", rng.normal(size=(1500, 4)), delimiter=",", header="a,b,c,d", comments="")
     line = [*PROGRAM, "cluster", "p.csv", "--resume", "kept", "--json"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    apart: dict[str, Any] = {"start_new_session": True, "preexec_fn": hear_interrupts}
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **apart)
     deadline = time.monotonic() + 120
     while len(list(Path("kept").glob("*.json"))) < 3 and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -77,6 +77,6 @@ def test_a_sample_is_the_same_whatever_else_is_there() -> None:
 
 
 def test_scores_leave_out_what_cannot_be_told() -> None:
-    counts = Counter({("pool._a", "killed"): 85, ("pool._b", "timeout"): 5, ("pool._a", "survived"): 10})
-    counts["pool._b", "explained"] = 7
+    counts = Counter({("pool._a", "killed"): 80, ("pool._b", "timeout"): 5, ("pool._a", "survived"): 10})
+    counts["pool._b", "killed"], counts["pool._b", "explained"] = 5, 7
     assert mutate.scores(counts, ["pool", "quorum"]) == ["pool: 90 of 100 noticed, 90.0% (83 to 94)"]

@@ -40,6 +40,16 @@ def die(data, seed):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+class DiesOnArrival:
+    """A base algorithm whose process does not survive reading it."""
+
+    def __call__(self, data, seed):
+        return draw(data, seed)
+
+    def __reduce__(self):
+        return os._exit, (1,)
+
+
 def named(*functions):
     return [NamedSource(f"{f.__name__}{i}", f, {"i": i}) for i, f in enumerate(functions)]
 
@@ -80,6 +90,27 @@ def test_slow_and_dying_runs_are_stopped_and_the_others_kept():
     assert results[1].error == "stopped after the time limit of 2 s"
     assert results[3].error == "its process died twice"
     np.testing.assert_array_equal(results[2].labels, draw(DATA, 3))
+
+
+def test_imports_of_a_run_do_not_count_against_its_time_limit(tmp_path, monkeypatch):
+    (tmp_path / "slow_to_import.py").write_text(
+        "import time\ntime.sleep(1.5)\ndef ones(data, seed):\n    return [1] * len(data)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import slow_to_import
+
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    ones = NamedSource("ones", slow_to_import.ones)
+    results = run_sources([ones, ones], DATA, [1, 2], n_jobs=2, time_limit=1.4)
+    assert [r.error for r in results] == [None, None]
+
+
+def test_a_run_that_ends_its_process_on_arrival_takes_no_other_with_it():
+    with pytest.warns(PoolWarning, match="1 of 2"):
+        results = run_sources(
+            [*named(draw), NamedSource("bad", DiesOnArrival())], DATA, [1, 2], n_jobs=1, time_limit=30
+        )
+    assert [r.error for r in results] == [None, "its process died twice"]
 
 
 def test_warnings_of_a_run_are_kept_with_it():

@@ -30,7 +30,9 @@ def test_threads_of_the_linear_algebra_change_no_label(solver):
     answers = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            assert {library["num_threads"] for library in threadpool_info()} == {threads}
+            # an old OpenCV brings a library that was built without threads
+            able = [library for library in threadpool_info() if library.get("threading_layer") != "disabled"]
+            assert {library["num_threads"] for library in able} == {threads}
             answers.append(paper_consensus(noisy, solver=solver))
     assert len(answers[0]) > 0
     assert np.array_equal(answers[0].labels, answers[1].labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ def matlab(path: Path, *names: str) -> dict[str, Any]:
     """Variables of a MATLAB file: those named, so that images beside them are not read."""
     from scipy.io import loadmat
 
-    variables: dict[str, Any] = loadmat(path, variable_names=names)
+    with warnings.catch_warnings():
+        # SciPy 1.18 announces sparse arrays in place of matrices; both are read alike here
+        warnings.simplefilter("ignore", DeprecationWarning)
+        variables: dict[str, Any] = loadmat(path, variable_names=names)
     return variables
 
 

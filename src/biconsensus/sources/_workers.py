@@ -18,6 +18,9 @@ from joblib.externals.loky.process_executor import ProcessPoolExecutor
 SHARE_FROM = 1 << 20
 """Bytes from which an array goes to the workers as a memory map."""
 
+LONGEST_IMPORT = 60
+"""Seconds that imports of base runs may take before they count against the time limit; heavy packages take ten."""
+
 
 @dataclass(frozen=True)
 class LostRun:
@@ -41,7 +44,7 @@ def run_in_processes(
     n_workers = max(1, min(n_workers, len(tasks)))
     with tempfile.TemporaryDirectory() as folder:
         data = _shared(data, Path(folder))
-        pool = _started_pool(n_workers, call)
+        pool = _ready_pool(n_workers, call, tasks)
         try:
             while waiting or suspects or flying:
                 alone = not waiting and bool(suspects) and not flying
@@ -74,9 +77,21 @@ def run_in_processes(
                     flying.clear()
                     pool.shutdown(kill_workers=True)
                     if waiting or suspects:
-                        pool = _started_pool(min(n_workers, max(1, len(waiting))), call)
+                        pool = _ready_pool(min(n_workers, max(1, len(waiting))), call, tasks)
         finally:
             pool.shutdown(kill_workers=True)
+
+
+def _ready_pool(n_workers: int, call: Callable[..., Any], tasks: list[Any]) -> Any:
+    """Processes that have imported what the runs need: a limit of seconds is for the work, not for the imports."""
+    pool = _started_pool(n_workers, call)
+    received = [pool.submit(_warm_up, [run for _, run, _ in tasks], 0.05) for _ in range(n_workers)]
+    wait(received, timeout=LONGEST_IMPORT)
+    if any(future.done() and future.exception() for future in received):
+        # one that cannot be sent, or that ends its process on arrival, is told when its turn comes
+        pool.shutdown(kill_workers=True)
+        return _started_pool(n_workers, call)
+    return pool
 
 
 def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
@@ -86,8 +101,8 @@ def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
     return pool
 
 
-def _warm_up(call: Callable[..., Any], pause: float) -> None:
-    """Receiving `call` has imported what it needs; the pause lets the other processes take their share."""
+def _warm_up(work: Any, pause: float) -> None:
+    """Receiving the work has imported what it needs; the pause lets the other processes take their share."""
     time.sleep(pause)
 
 

@@ -40,5 +40,6 @@ def infomap(graph: Graph, seed: int, *, n_trials: int = 1, markov_time: float = 
     options = {"seed": seed % (2**31 - 1) + 1, "num_trials": n_trials, "markov_time": markov_time}
     search = need("infomap", "graph-fast").Infomap(two_level=True, silent=True, **options)
     search.add_links(np.column_stack(graph.edges()))
-    modules = search.run().modules()
+    result = search.run()
+    modules = search.get_modules() if result is None else result.modules()  # None in older versions
     return relabel([modules[node] for node in range(graph.n_nodes)])
