@@ -45,7 +45,7 @@ def time_stages(path: Path) -> dict[str, float]:
         return call
 
     bc.find_consensus(table[:2000])
-    touch_memory()
+    touch_memory(table)
     for name, (module, place) in STAGES.items():
         *inside, last = place.split(".")
         owner = importlib.import_module(module)
