@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 _TAIL = 4.0
 """Degrees of freedom of Student's law of distances: matches of features and scans have longer tails than Gauss's."""
 _STEPS = 6
 """Alternations between the elements of each model and its scale; most sets settle within four."""
+_FIRST_SCALE = 0.4
+"""Scale that a model starts with, in thresholds: a threshold of 2.5 scales holds nearly all elements of a model."""
 _SCALES = (0.05, 1.0)
-"""Smallest and largest scale of a model in thresholds: 0.4 is what the user says, and repeated matches have none."""
+"""Smallest and largest scale of a model in thresholds: repeated matches have no noise, and would have a scale of 0."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ def explained(columns: list[Column], log_tests: float) -> Explained:
     of its model: a structure that is cut in two gains by smaller scales less than that, if it is one.
     """
     n = len(columns[0].distances) if columns else 0
-    labels, scales = np.full(n, -1), np.array([0.4 * one.threshold for one in columns])
+    labels, scales = np.full(n, -1), np.array([_FIRST_SCALE * one.threshold for one in columns])
     shares = np.full(len(columns) + 1, 1 / (len(columns) + 1))
     gains = np.empty((n, len(columns)))
     for _ in range(_STEPS if columns else 0):
@@ -80,7 +82,7 @@ def _gain(one: Column, scale: float) -> FloatArray:
     return np.where(one.distances <= one.reach, student - np.log(one.chance) + ball, -np.inf)
 
 
-def _scale(one: Column, own: FloatArray, before: float) -> float:
+def _scale(one: Column, own: BoolArray, before: float) -> float:
     """Scale of Student's law of the elements of a model, one step of the usual iteration."""
     distances = one.distances[own]
     if len(distances) <= one.used:
