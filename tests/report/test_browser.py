@@ -25,7 +25,8 @@ PICTURE = "(settle(), document.getElementById('after').toDataURL())"
 
 
 def texts(page: Any, selector: str) -> list[str]:
-    """Texts of all elements that a selector finds."""
+    """Texts of all elements that a selector finds, once the page shows its present state everywhere."""
+    page.wait_for_selector("body[data-ready]")
     return [text.strip() for text in page.locator(selector).all_inner_texts()]
 
 
@@ -297,6 +298,15 @@ def test_one_quorum_is_told_of_an_answer(
 ) -> None:
     page = open_report(blobs[0]).page
     assert page.evaluate("(point) => quorumText(point)", {"quorum": quorum, "quorums": quorums}) == text
+
+
+def test_groups_that_only_together_are_beyond_chance_say_so(open_report: Callable[..., Any]) -> None:
+    import networkx as nx
+
+    found = bc.ConsensusCommunities(random_state=0).fit(nx.karate_club_graph()).consensus_
+    assert found.significance.min() > np.log10(0.05)
+    note = open_report(found).page.inner_text("#point-note")
+    assert note.endswith("No group is beyond chance by itself (below 0.05): the data speaks for the groups together.")
 
 
 def test_one_camp_says_so(open_report: Callable[..., Any], blobs: Any) -> None:

@@ -58,10 +58,12 @@ function refresh() {
   const idle = pending.length === 0;
   const visible = state.redraw.map(({ node }) => !node || onScreen(node));
   pending = state.redraw.filter((_, k) => !visible[k]);
+  markReady();
   state.redraw.forEach(({ render }, k) => { if (visible[k]) render(); });
   if (idle) setTimeout(drawNext);
 }
 function drawNext() {
+  markReady();
   if (!pending.length) return;
   pending.shift().render();
   setTimeout(drawNext);
@@ -69,14 +71,18 @@ function drawNext() {
 // Sections below the first screen are built one after the other once the page is there.
 const sections = [];
 function buildNext() {
-  if (!sections.length) { document.body.dataset.ready = "yes"; return; }
+  markReady();
+  if (!sections.length) return;
   sections.shift()();
   setTimeout(buildNext);
 }
 function settle() {
   while (sections.length) sections.shift()();
   while (pending.length) pending.shift().render();
+  markReady();
 }
+// `data-ready` says that every section is built and shows the present point and group.
+function markReady() { document.body.toggleAttribute("data-ready", !sections.length && !pending.length); }
 addEventListener("beforeprint", settle);
 
 function tip(event, lines) {
