@@ -209,7 +209,7 @@ VIEWS: dict[str, tuple[Callable[[int], tuple[Any, Any]], str, float]] = {
     "moving objects": (views.motions, "fundamental", 1.5),
 }
 """Generated pairs of views, their family and threshold in pixels."""
-REPORTED = 500
+REPORTED = 4000
 """First seed of the scenes that are reported; those below are for choosing."""
 VIEW_RIVALS = ("true models", "sequential_ransac", "j_linkage")
 
@@ -244,11 +244,12 @@ def generated_views(kept: Values) -> list[str]:
     """Table of generated pairs of views."""
     lines = [
         "## Generated pairs of views\n",
-        "Stand-ins for photographs that nobody here has; what is drawn was settled before any method saw it, and the "
-        "scenes below took no part in any choice. Buildings: 1 to 7 planes, threshold 3 pixels. Moving objects: 1 to "
-        "5, threshold 1.5 pixels. 20 to 70% outliers, partly in crowds and locally consistent. The rivals and the "
-        "true models get that threshold or twice as much, the better one on these scenes counts. True models: fitted "
-        "to the true groups, each element to the nearest; the floor.\n",
+        "Stand-ins for photographs that nobody here has. What is drawn was settled before any method saw it; that ten "
+        "or more right matches of a thing that stands still are one motion, not outliers, was settled later, when "
+        "answers had been seen. The scenes below took no part in any choice. Buildings: 1 to 7 planes, threshold 3 "
+        "pixels. Moving objects: 1 to 5, threshold 1.5 pixels. 20 to 70% outliers, partly in crowds and locally "
+        "consistent. The rivals and the true models get that threshold or twice as much, the better one on these "
+        "scenes counts. True models: fitted to the true groups, each element to the nearest; the floor.\n",
         "| scenes | method | misclassified % | count right % | too many % | too few % | seconds | runs |",
         "|---|---|---|---|---|---|---|---|",
     ]

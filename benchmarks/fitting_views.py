@@ -15,6 +15,8 @@ SIZES = ((640.0, 480.0), (800.0, 600.0))
 """Widths and heights of pictures in pixels."""
 DISTANCE = 15.0
 """How far the middle of a scene is from the first camera; the unit is a metre for buildings."""
+FEWEST = 10
+"""Fewest matches of an object that moved."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,11 @@ def _seen(cameras: Cameras, world: Any) -> Any:
     return ((second >= 0) & (second <= cameras.size)).all(axis=1)
 
 
-def _mismatched(rng: np.random.Generator, cameras: Cameras, matches: Any, labels: Any, n: int) -> Any:
-    """(n, 4) outliers: wrong pairs of textured places, objects that are no plane, shifted repeats, near misses."""
+def _mismatched(rng: np.random.Generator, cameras: Cameras, matches: Any, labels: Any, n: int) -> tuple[Any, Any]:
+    """(n, 4) outliers: wrong pairs of textured places, a thing that is no plane, shifted repeats, near misses.
+
+    With them (n,) which are of that thing: its matches are right, and it stood still.
+    """
     size, kinds = cameras.size, rng.multinomial(n, [0.6, 0.15, 0.1, 0.15])
     box = np.array([[0.0, 0.0], size])
     around = np.array([matches[:, :2], matches[:, 2:]])
@@ -152,17 +157,25 @@ def _mismatched(rng: np.random.Generator, cameras: Cameras, matches: Any, labels
     parts.append(near + np.column_stack([0 * away, 0 * away, away * np.cos(angle), away * np.sin(angle)]))
     outliers = np.concatenate(parts)
     inside = ((outliers >= 0) & (outliers <= np.tile(size, 2))).all(axis=1)
-    return outliers[inside]
+    still = (np.arange(len(outliers)) >= kinds[0]) & (np.arange(len(outliers)) < kinds[0] + kinds[1])
+    return outliers[inside], still[inside]
 
 
-def _finished(rng: np.random.Generator, cameras: Cameras, parts: list[Any]) -> tuple[Any, Any]:
-    """Matches of all structures with outliers and repeated matches, in random order, and labels."""
+def _finished(
+    rng: np.random.Generator, cameras: Cameras, parts: list[Any], fewest: int | None = None
+) -> tuple[Any, Any]:
+    """Matches of all structures with outliers and repeated matches, in random order, and labels.
+
+    Where the structures are motions, what stood still moved with the camera, as one: it is a structure too, from the
+    fewest matches of a structure on.
+    """
     matches = np.concatenate(parts)
     labels = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     share = rng.uniform(0.2, 0.7)
-    outliers = _mismatched(rng, cameras, matches, labels, round(len(matches) * share / (1 - share)))
+    outliers, still = _mismatched(rng, cameras, matches, labels, round(len(matches) * share / (1 - share)))
     matches = np.concatenate([matches, outliers])
-    labels = np.append(labels, np.full(len(outliers), -1))
+    structure = len(parts) if fewest is not None and still.sum() >= fewest else -1
+    labels = np.append(labels, np.where(still, structure, -1))
     again = rng.choice(len(matches), round(rng.uniform(0, 0.1) * len(matches)), replace=False)
     matches = np.concatenate([matches, matches[again] + rng.normal(0, 0.3, (len(again), 4))])
     labels = np.append(labels, labels[again])
@@ -223,13 +236,13 @@ def motions(seed: int) -> tuple[Any, Any]:
         places, parts = list[Any](), list[Any]()
         for _ in range(200):
             if len(parts) == n_objects:
-                return _finished(rng, cameras, parts)
+                return _finished(rng, cameras, parts, FEWEST)
             width = view[0] * rng.uniform(0.18, 0.5) / max(1.0, n_objects / 2.5)
             place = rng.uniform(-0.4, 0.4, 2) * view
             if any(np.linalg.norm(place - other) < 0.45 * (width + wide) for other, wide in places):
                 continue
             exact = _object(rng, cameras, np.append(place, DISTANCE * rng.uniform(0.85, 1.15)), width)
-            if len(exact) < 10:
+            if len(exact) < FEWEST:
                 continue
             places.append((place, width))
             parts.append(exact + _noise(rng, len(exact), sigma * _log_uniform(rng, 0.75, 1.35)))

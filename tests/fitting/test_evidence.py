@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks import fitting_views as views
 from biconsensus import MultiModelFitter
-from biconsensus.fitting._evidence import Column, explained
+from biconsensus.fitting._evidence import Column, Neighbours, explained, student_weights
 from biconsensus.metrics import misclassification_error
+from biconsensus.models import get_model
 
 
 def column(distances: Any, chance: float = 0.01) -> Column:
@@ -50,6 +51,56 @@ class TestExplained:
         halves = [column(np.linalg.norm(errors + [shift, 0], axis=1)) for shift in (-0.8, 0.8)]
         assert explained([one], 7.0).evidence > explained(halves, 7.0).evidence
 
+    def test_names_cost_what_the_shares_say(self) -> None:
+        # one model at a scale that is known: sixty elements of a hundred, the others out of its reach
+        distances = np.append(np.abs(np.random.default_rng(3).normal(0, 0.5, 60)), np.full(40, 50.0))
+        found = explained([column(distances)], 7.0)
+        names = 60 * np.log(61 / 102) + 40 * np.log(41 / 102)
+        gains = found.gains.sum()
+        assert found.evidence == pytest.approx(gains + names - 4 * gains / 60 - 7.0)
+
+
+class TestNeighbours:
+    def test_those_before_are_a_part_of_those_around(self) -> None:
+        near = Neighbours.of(np.random.default_rng(0).random((50, 2)))
+        assert near.around.shape == (50, 12)
+        kept = near.before >= 0
+        np.testing.assert_array_equal(near.before[kept], near.around[kept])
+        # of two elements that are neighbours of each other one comes first
+        for i in range(50):
+            for j in near.before[i][kept[i]]:
+                assert i not in near.before[j]
+
+    def test_few_elements(self) -> None:
+        assert Neighbours.of(np.zeros((1, 2))).around.shape == (1, 0)
+        assert Neighbours.of(np.arange(6.0).reshape(3, 2)).around.shape == (3, 2)
+
+    def test_structures_in_one_place_each_have_more_evidence(self) -> None:
+        rng = np.random.default_rng(4)
+        half = np.arange(100) < 50
+        near = [np.where(own, lengths(rng, 100, 0.5), 9.0) for own in (half, ~half)]
+        columns = [column(one) for one in near]
+        apart = np.column_stack([np.where(half, 0.0, 10.0) + rng.random(100), rng.random(100)])
+        mixed = rng.random((100, 2))
+        alone = explained(columns, 7.0).evidence
+        assert explained(columns, 7.0, Neighbours.of(apart)).evidence > alone + 30
+        assert explained(columns, 7.0, Neighbours.of(mixed)).evidence < alone
+
+    def test_an_element_between_two_models_belongs_where_its_neighbours_belong(self) -> None:
+        rng = np.random.default_rng(5)
+        half = np.arange(100) < 50
+        near = [np.where(own, lengths(rng, 100, 0.5), 9.0) for own in (half, ~half)]
+        near[0][99], near[1][99] = 0.5, 0.7
+        places = np.column_stack([np.where(half, 0.0, 10.0) + rng.random(100), rng.random(100)])
+        columns = [column(one) for one in near]
+        assert explained(columns, 7.0).labels[99] == 0
+        assert explained(columns, 7.0, Neighbours.of(places)).labels[99] == 1
+
+
+def test_weights_make_the_mean_the_likeliest_place() -> None:
+    # the derivative of Student's log density, (4 + 2) / (4 + d^2 / s^2) d / s^2, is the weight times d / s^2
+    np.testing.assert_allclose(student_weights(np.array([0.0, 1.0, 4.0]), 2, 2.0), [6 / 4, 6 / 4.25, 6 / 8])
+
 
 class TestViews:
     @pytest.mark.parametrize("make", [views.building, views.motions])
@@ -61,6 +112,14 @@ class TestViews:
         assert labels.min() == -1
         assert (matches > -10).all()
         assert (matches < 810).all()
+
+    def test_what_stood_still_is_a_motion(self) -> None:
+        # 43 right matches of a thing that stood still obey one epipolar geometry
+        matches, labels = views.motions(2004)
+        still = matches[labels == labels.max()]
+        model = get_model("fundamental")
+        assert len(still) >= views.FEWEST
+        assert np.median(model.residuals(model.refit(still, np.ones(len(still)))[None], still)) < 1.5
 
     def test_planes_that_a_loose_homography_would_join_stay_apart(self) -> None:
         # three planes with a noise of 0.4 pixels; within 3 pixels one homography holds two of them

@@ -119,6 +119,16 @@ def test_clumps_are_measured_only_where_chance_follows_the_data(density: str, cl
     assert (search._clumping(families[0], x, 1.5) > 1.2).any() == clumps
 
 
+@pytest.mark.parametrize(("model", "n_columns", "each"), [("line", 2, 16), ("plane", 3, 16), ("homography", 4, 4)])
+def test_chance_is_measured_on_many_background_points_for_each_element(model: str, n_columns: int, each: int) -> None:
+    x = np.random.default_rng(0).uniform(size=(1100, n_columns))
+    for given, wanted in ((None, each * len(x)), (500, 500)):
+        test = Nfa(n_background=given)
+        settings = Settings(100, 1.0, Sampling(), test, None, None)
+        search = ModelSearch(families_of(model, x, Sampling(), test), x, 0.01, settings, np.random.default_rng(0))
+        assert len(search._background(x, 0.01).points) == wanted
+
+
 def test_elements_in_one_place_have_an_extent_of_one() -> None:
     assert diagonal(LineModel(), np.full((5, 2), 3.0)) == 1
     assert diagonal(LineModel(), np.array([[0.0, 0.0], [3.0, 4.0]])) == 5

@@ -18,6 +18,7 @@ from biconsensus.significance._models import (
     Background,
     _log_hypergeometric,
     bounding_box,
+    count_hits,
     log_binomial_tail,
     log_excess_tail,
     log_tests,
@@ -30,6 +31,12 @@ def exact_log_tail(n: int, k: int, p: Fraction) -> float:
     """Logarithm of the exact tail, without underflow."""
     tail = sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
     return log10(tail.numerator) - log10(tail.denominator) if tail else -np.inf
+
+
+@pytest.mark.parametrize("width", [0, 1, 32, 33, 100])
+def test_hits_of_few_and_of_many_models_are_counted_alike(width: int) -> None:
+    hits = np.random.default_rng(width).random((1000, width)) < 0.9  # more than a byte holds
+    np.testing.assert_array_equal(count_hits(hits), hits.sum(axis=0))
 
 
 @given(st.integers(1, 60), st.integers(0, 61), st.integers(1, 99))

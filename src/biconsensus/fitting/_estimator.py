@@ -16,7 +16,7 @@ from biconsensus._checks import check_finite, check_jobs, check_seed
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
-from biconsensus.fitting._search import consensus_of, labels_of, members_of, searched
+from biconsensus.fitting._search import consensus_of, fitted_labels, labels_of, members_of, searched
 from biconsensus.fitting._settings import (
     Nfa,
     Sampling,
@@ -86,7 +86,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     membership_ : sparse bool array, shape (m, t)
         Elements within the threshold of each model.
     labels_ : int array, shape (m,)
-        Nearest model of each element within its band, -1 for outliers.
+        Nearest model of each element within its band, -1 for outliers. For correspondences the likeliest model, given
+        its distance, the noise of each model, and the labels around.
     nfa_ : float array, shape (t,)
         Base-10 logarithm of the number of false alarms.
     support_ : list of t int arrays
@@ -199,7 +200,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         params = [one.fit.params for one in self._found]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
-        self.labels_ = labels_of(self._found, self.bands_, data)
+        self.labels_ = fitted_labels(search, self._found, self.bands_, data)
         self.consensus_ = made_by(consensus_of(self._found, data, self.membership_), self, "fit(X)")
         self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
@@ -213,7 +214,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
-        """Nearest model of new elements, -1 for those that are near none.
+        """Nearest model of new elements, -1 for those that are near none; their neighbours do not count.
 
         Parameters
         ----------

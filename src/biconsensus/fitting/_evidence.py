@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.special import gammaln
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
@@ -17,6 +19,26 @@ _FIRST_SCALE = 0.4
 """Scale that a model starts with, in thresholds: a threshold of 2.5 scales holds nearly all elements of a model."""
 _SCALES = (0.05, 1.0)
 """Smallest and largest scale of a model in thresholds: repeated matches have no noise, and would have a scale of 0."""
+_NEIGHBOURS = 12
+"""Neighbours that say which model an element belongs to: six on average come before it, as in a triangulation."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Which elements lie near each other: a surface is in one place, so an element mostly belongs where they belong."""
+
+    around: IntArray
+    """(m, k) nearest elements of each."""
+    before: IntArray
+    """(m, k) those of them that come before it in some order, -1 for the others: what is known when it is told."""
+
+    @classmethod
+    def of(cls, places: FloatArray) -> Neighbours:
+        """Neighbours of elements at places (m, d), told in a random order that is always the same."""
+        m, k = len(places), min(_NEIGHBOURS, len(places) - 1)
+        around = cKDTree(places).query(places, k + 1)[1].reshape(m, k + 1)[:, 1:]
+        rank = np.random.default_rng(0).permutation(m)
+        return cls(around, np.where(rank[around] < rank[:, None], around, -1))
 
 
 @dataclass(frozen=True)
@@ -34,6 +56,11 @@ class Column:
     chance: float
     """Part of the background within the reach."""
 
+    @cached_property
+    def near(self) -> IntArray:
+        """Elements within the reach, the only ones that can be of the model."""
+        return np.flatnonzero(self.distances <= self.reach)
+
 
 @dataclass(frozen=True)
 class Explained:
@@ -45,41 +72,67 @@ class Explained:
     """(m,) model of each element, -1 for clutter."""
     scales: FloatArray
     """(t,) scale of each model."""
+    gains: FloatArray
+    """(m,) logarithm of the density of each element by its model over that of clutter; 0 for clutter."""
 
 
-def explained(columns: list[Column], log_tests: float) -> Explained:
+def explained(columns: list[Column], log_tests: float, near: Neighbours | None = None) -> Explained:
     """Divide the elements among models and clutter, so that they are as likely as possible.
 
     Distances to a model follow Student's law at its own scale, those of clutter are as the background's. A model pays
     for the elements that determine it, for the number of hypotheses it was chosen from, and each element for the name
-    of its model: a structure that is cut in two gains by smaller scales less than that, if it is one.
+    of its model: a structure that is cut in two gains by smaller scales less than that, if it is one. A name costs
+    little where the neighbours have it.
     """
-    n = len(columns[0].distances) if columns else 0
-    labels, scales = np.full(n, -1), np.array([_FIRST_SCALE * one.threshold for one in columns])
-    shares = np.full(len(columns) + 1, 1 / (len(columns) + 1))
-    gains = np.empty((n, len(columns)))
-    for _ in range(_STEPS if columns else 0):
+    n, k = len(columns[0].distances) if columns else 0, len(columns)
+    if not columns:
+        return Explained(0.0, np.empty(0, np.int64), np.empty(0), np.empty(0))
+    scales = np.array([_FIRST_SCALE * one.threshold for one in columns])
+    names, gains = np.full((n, k + 1), -np.log(k + 1)), np.zeros((n, k + 1))
+    for _ in range(_STEPS):
         for t, one in enumerate(columns):
-            gains[:, t] = _gain(one, float(scales[t])) + np.log(shares[t] / shares[-1])
-        best = gains.argmax(axis=1)
-        labels = np.where(gains[np.arange(n), best] > 0, best, -1)
+            gains[:, t] = _gain(one, float(scales[t]))
+        labels = (gains + names).argmax(axis=1)
         scales = np.array([_scale(one, labels == t, scales[t]) for t, one in enumerate(columns)])
-        shares = (np.bincount(labels % (len(columns) + 1), minlength=len(columns) + 1) + 1) / (n + len(columns) + 1)
-    total = float(n * np.log(shares[-1])) if columns else 0.0
+        shares = (np.bincount(labels, minlength=k + 1) + 1) / (n + k + 1)
+        names = _log_names(labels, shares, None if near is None else near.around)
+    labels = (gains + names).argmax(axis=1)
+    cost = _log_names(labels, shares, None if near is None else near.before)
+    chosen = np.take_along_axis(gains, labels[:, None], axis=1)[:, 0]
+    total = float(chosen.sum() + np.take_along_axis(cost, labels[:, None], axis=1).sum())
     for t, one in enumerate(columns):
-        own = gains[labels == t, t]
-        total += float(own.sum() - one.used * max(own.mean(), 0.0) if len(own) else 0.0) - log_tests
-    return Explained(total, labels, scales)
+        own = chosen[labels == t]
+        total -= (one.used * max(float(own.mean()), 0.0) if len(own) else 0.0) + log_tests
+    return Explained(total, np.where(labels == k, -1, labels), scales, chosen)
+
+
+def _log_names(labels: IntArray, shares: FloatArray, near: IntArray | None) -> FloatArray:
+    """(m, t + 1) logarithm of the share of each model, the last being clutter: of all elements, or around each.
+
+    Neighbours are counted together with one element more that is divided as all elements are.
+    """
+    if near is None:
+        return np.tile(np.log(shares), (len(labels), 1))
+    theirs = np.where(near >= 0, labels[near], -1)
+    counts = np.stack([(theirs == t).sum(axis=1) for t in range(len(shares))], axis=1)
+    return np.asarray(np.log((counts + shares) / ((near >= 0).sum(axis=1, keepdims=True) + 1)), np.float64)
+
+
+def student_weights(distances: FloatArray, codimension: int, scale: float) -> FloatArray:
+    """(m,) weights with which least squares is the likeliest fit under Student's law."""
+    return np.asarray((_TAIL + codimension) / (_TAIL + (distances / scale) ** 2), np.float64)
 
 
 def _gain(one: Column, scale: float) -> FloatArray:
     """(m,) logarithm of the density of each element by a model over that of clutter; -inf out of its reach."""
     c = one.codimension
-    square = (one.distances / scale) ** 2
+    square = (one.distances[one.near] / scale) ** 2
     student = gammaln((_TAIL + c) / 2) - gammaln(_TAIL / 2) - c / 2 * np.log(_TAIL * np.pi) - c * np.log(scale)
     student = student - (_TAIL + c) / 2 * np.log1p(square / _TAIL)
     ball = c / 2 * np.log(np.pi) - gammaln(c / 2 + 1) + c * np.log(one.reach)
-    return np.where(one.distances <= one.reach, student - np.log(one.chance) + ball, -np.inf)
+    gains = np.full(len(one.distances), -np.inf)
+    gains[one.near] = student - np.log(one.chance) + ball
+    return gains
 
 
 def _scale(one: Column, own: BoolArray, before: float) -> float:
@@ -87,6 +140,6 @@ def _scale(one: Column, own: BoolArray, before: float) -> float:
     distances = one.distances[own]
     if len(distances) <= one.used:
         return before
-    weights = (_TAIL + one.codimension) / (_TAIL + (distances / before) ** 2)
+    weights = student_weights(distances, one.codimension, before)
     square = float((weights * distances**2).sum() / (len(distances) - one.used) / one.codimension)
     return float(np.clip(np.sqrt(square), *(one.threshold * np.array(_SCALES))))

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 from biconsensus.fitting._hypotheses import Screened, improved
 from biconsensus.fitting._settings import Family
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
-from biconsensus.significance._models import NfaTest, log_tests, log_tightness
+from biconsensus.significance._models import NfaTest, count_hits, log_tests, log_tightness
 
 _REFITS = 10
 """Most refits on the way to a fixed point; nearly all arrive within five."""
@@ -256,7 +256,7 @@ class ModelHits:
         repeated, widths = np.tile(params, (len(levels), 1)), np.repeat(levels, len(fits))
         chance = test.chance.probability(test.model, repeated, widths) if test.chance.rule != "background" else None
         background = np.hstack([beside <= level for level in levels])
-        measured = background.mean(0) if chance is None else chance
+        measured = count_hits(background) / max(len(background), 1) if chance is None else chance
         return cls(
             test,
             hits.astype(np.float64),
@@ -294,7 +294,7 @@ class Unexplained:
         self.live, self.quiet = np.ones(len(weights), bool), np.ones(n_points, bool)
         self._held = [weights @ one.hits for one in models]
         self._squares = [one.squares.sum(0) for one in models]
-        self._beside = [one.beside.sum(0) for one in models]
+        self._beside = [count_hits(one.beside) for one in models]
 
     def without(self, inside: BoolArray, beside: BoolArray) -> Unexplained:
         """What is left when what a model explains counts no more."""
@@ -304,7 +304,7 @@ class Unexplained:
         less.live, less.quiet = self.live & ~inside, self.quiet & ~beside
         less._held = [held - self._weights[gone] @ one.hits[gone] for held, one in zip(self._held, self._models)]
         less._squares = [all_ - one.squares[gone].sum(0) for all_, one in zip(self._squares, self._models)]
-        less._beside = [all_ - one.beside[still].sum(0) for all_, one in zip(self._beside, self._models)]
+        less._beside = [all_ - count_hits(one.beside[still]) for all_, one in zip(self._beside, self._models)]
         return less
 
     @cached_property
@@ -486,8 +486,10 @@ class Exclusion:
             samples = one.screened.samples[columns]
             if test.left_out:
                 hits[samples.T, np.arange(len(columns))] = False
-            chance = test.chance.probability(test.model, params, levels)
-            self._witnesses[index] = hits, test.chance.hits(test.model, params, levels), chance, samples
+            beside = test.chance.hits(test.model, params, levels)
+            measured = test.chance.rule == "background"
+            chance = np.empty(0) if measured else test.chance.probability(test.model, params, levels)
+            self._witnesses[index] = hits, np.ascontiguousarray(beside.T), chance, samples
         hits, beside, chance, samples = self._witnesses[index]
         levels = one.screened.thresholds[columns]
         weights = np.ones(len(self.data)) if test.weights is None else test.weights
@@ -496,7 +498,7 @@ class Exclusion:
         n_points = np.inf
         if test.chance.rule == "background":
             n_points = float(left.quiet.sum())
-            chance = beside[left.quiet].sum(0) / max(n_points, 1.0)
+            chance = count_hits((beside & left.quiet).T) / max(n_points, 1.0)
         return float(test.log_nfa(held, chance, n_points, left.live, own, levels).min())
 
     def _band_log_nfa(self, index: int, left: Unexplained) -> float:

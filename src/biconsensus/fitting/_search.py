@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from biconsensus.fitting._evidence import Column, explained
+from biconsensus.fitting._evidence import Column, Neighbours
+from biconsensus.fitting._exchange import Exchange
 from biconsensus.fitting._groups import (
     Candidates,
     Exclusion,
@@ -43,8 +45,6 @@ _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
-_CHOICES = float(np.log(_FEWEST))
-"""What a model pays, in natural logarithms, for the hypotheses that it was chosen from."""
 _BATCH, _BATCHES = 1000, 16
 """Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
@@ -59,6 +59,9 @@ _USED_UP = 0.1
 """A batch that gives less than this part of the hypotheses it should is the last: distinct samples are used up."""
 _BACKGROUND = 4096
 """Fewest background points."""
+_EACH, _EACH_PAIR = 16, 4
+"""Background points for each element, and for each correspondence, whose distances cost more. The error of a chance
+measured on them adds this part, one sixteenth or one quarter, to the variance of the hits."""
 _BLOCK = 1 << 21
 """Residuals held at a time: 16 MB."""
 _SUPPORT = 1 << 23
@@ -218,7 +221,7 @@ class ModelSearch:
         n_scales: int = 1,
     ) -> None:
         self.families, self.data, self.settings, self.rng = families, data, settings, rng
-        self._n_scales, self._uneven = n_scales, all(reach_of(one) > 1 for one in families)
+        self._n_scales, self.uneven = n_scales, all(reach_of(one) > 1 for one in families)
         self.threshold, self.auto = threshold, threshold is None
         self.n_tested = self.n_kept = self.n_rounds = 0
         self.found = list[Found]()
@@ -250,12 +253,12 @@ class ModelSearch:
         while True:
             self.found = found
             structures = self.structures()
-            simpler = self._simpler() if self._uneven else self._joined(structures)
+            simpler = self._fewer() if self.uneven else self._joined(structures)
             if simpler is not None:
                 found = polished(simpler, self.data)
                 continue
             out = self._out_of_bounds(structures)
-            if out is None and not self._uneven:
+            if out is None and not self.uneven:
                 out = structures.covered()
             if out is None:
                 out = self._meaningless(structures)
@@ -263,9 +266,29 @@ class ModelSearch:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
 
+    @cached_property
+    def exchange(self) -> Exchange:
+        """The comparison of sets of models by their evidence."""
+        near = Neighbours.of(positions(self.families[0].model, self.families[0].view(self.data)))
+        return Exchange(self.data, near, self._column, self.rng)
+
     def evidence(self, found: list[Found]) -> float:
         """How well some models explain the elements."""
-        return explained([self._column(one) for one in found], _CHOICES).evidence
+        return self.exchange.explain(found).evidence
+
+    def exchanged(self, others: list[Found]) -> None:
+        """Change the models that were found while the evidence grows; each must be meaningful beside the others."""
+        self.found = self.exchange.run(self.found, others).found
+        while True:
+            structures = self.structures()
+            values = [self._own_log_nfa(t, structures, self._whole) for t in range(len(self.found))]
+            worst = int(np.argmax(values))
+            if len(values) == 1 or values[worst] < np.log10(self.settings.epsilon):
+                break
+            del self.found[worst]
+        self.found = [
+            replace(one, log_nfa=value) if np.isinf(one.log_nfa) else one for one, value in zip(self.found, values)
+        ]
 
     def _column(self, one: Found) -> Column:
         """A model as the comparison of sets of models sees it."""
@@ -301,32 +324,10 @@ class ModelSearch:
                     return [one, *rest]
         return None
 
-    def _simpler(self) -> list[Found] | None:
+    def _fewer(self) -> list[Found] | None:
         """One model less, dropped or joined with another, where that explains the elements better; None if none."""
-        if len(self.found) < 2:
-            return None
-        columns = [self._column(one) for one in self.found]
-        now = explained(columns, _CHOICES)
-        best, answer = now.evidence, None
-        for t in range(len(columns)):
-            rest = [index for index in range(len(columns)) if index != t]
-            value = explained([columns[index] for index in rest], _CHOICES).evidence
-            if value > best:
-                best, answer = value, [self.found[index] for index in rest]
-        if answer is not None:
-            return answer
-        for t, weak in enumerate(self.found):
-            for s, strong in enumerate(self.found[:t]):
-                if strong.family.name != weak.family.name or not hasattr(strong.family.model, "refit"):
-                    continue
-                if not _median(columns[s].distances[now.labels == t]) <= 2 * columns[s].reach:
-                    continue
-                one = _fitted_to(strong, self.data[(now.labels == s) | (now.labels == t)])
-                rest = [index for index in range(len(columns)) if index not in (s, t)]
-                value = explained([self._column(one), *(columns[index] for index in rest)], _CHOICES).evidence
-                if value > best:
-                    best, answer = value, [one, *(self.found[index] for index in rest)]
-        return answer
+        better = self.exchange.fewer(self.exchange.explain(self.found)) if len(self.found) > 1 else None
+        return None if better is None else better.found
 
     def _out_of_bounds(self, structures: Structures) -> int | None:
         """The first model whose elements do not cover as much of it as they must."""
@@ -341,31 +342,33 @@ class ModelSearch:
         worst, index = np.log10(self.settings.epsilon), None
         if len(self.found) < 2:
             return None
-        for t, one in enumerate(self.found):
+        for t in range(len(self.found)):
             if structures.bands[t] <= structures.thresholds[t]:
                 continue  # no ring around the others that could have made it
-            others = np.delete(structures.residuals <= structures.bands, t, axis=1).any(1)
-            chance = self._chance
-            beside = np.zeros(len(chance.points), bool)
-            for j, other in enumerate(self.found):
-                if j != t:
-                    beside |= other.family.residuals(other.fit.params[None], chance.points)[:, 0] <= structures.bands[j]
-            test = self._test(
-                one.family,
-                np.flatnonzero(~others),
-                self._planned[one.family.name],
-                chance.outside(beside),
-                one.fit.threshold,
-            )
-            hits = structures.residuals[~others, t][:, None] <= test.thresholds
-            held = test.held(hits, None)
-            p = test.chance.probability(
-                test.model, np.repeat(one.fit.params[None], len(test.thresholds), axis=0), test.thresholds
-            )
-            value = float(test.log_nfa(held, p, test.chance.size, levels=test.thresholds).min())
+            value = self._own_log_nfa(t, structures, self._chance)
             if not value < worst:
                 worst, index = value, t
         return index
+
+    def _own_log_nfa(self, t: int, structures: Structures, chance: Background) -> float:
+        """Log-10 NFA of a model by the elements that no other model explains."""
+        one = self.found[t]
+        others = np.delete(structures.residuals <= structures.bands, t, axis=1).any(1)
+        beside = np.zeros(len(chance.points), bool)
+        for j, other in enumerate(self.found):
+            if j != t:
+                beside |= other.family.residuals(other.fit.params[None], chance.points)[:, 0] <= structures.bands[j]
+        test = self._test(
+            one.family,
+            np.flatnonzero(~others),
+            self._planned[one.family.name],
+            chance.outside(beside),
+            one.fit.threshold,
+        )
+        held = test.held(structures.residuals[~others, t][:, None] <= test.thresholds, None)
+        params = np.repeat(one.fit.params[None], len(test.thresholds), axis=0)
+        p = test.chance.probability(test.model, params, test.thresholds)
+        return float(test.log_nfa(held, p, test.chance.size, levels=test.thresholds).min())
 
     def _round(self) -> list[Found]:
         """Search a subset of what is left; verify on all of it."""
@@ -411,7 +414,7 @@ class ModelSearch:
     def _background(self, data: FloatArray, threshold: float) -> Background:
         """What chance does with the elements that are left, outside of what was found."""
         test = self.settings.test
-        n_points = test.n_background or max(_BACKGROUND, 4 * len(data))
+        n_points = test.n_background or max(_BACKGROUND, (_EACH_PAIR if self.uneven else _EACH) * len(data))
         rule = "paper" if test.literal else test.hits
         width = threshold if test.density == "data" else None
         model = max((family.model for family in self.families), key=lambda one: getattr(one, "n_features", 0) or 0)
@@ -567,13 +570,15 @@ def searched(
     several = threshold is not None and not settings.test.literal and all(reach_of(one) > 1 for one in families)
     search = ModelSearch(families, data, threshold, settings, rng, 2 if several else 1)
     search.run()
-    if not several or threshold is None:
-        return search
-    tight = ModelSearch(families, data, threshold / 2, settings, rng, 2)
-    wide = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in tight.run()]
-    if wide and (not search.found or search.evidence(wide) > search.evidence(search.found)):
-        tight.found, tight.threshold = wide, threshold
-        return tight
+    others = list[Found]()
+    if several and threshold is not None:
+        tight = ModelSearch(families, data, threshold / 2, settings, rng, 2)
+        others = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in tight.run()]
+        if others and (not search.found or search.evidence(others) > search.evidence(search.found)):
+            tight.found, tight.threshold, others = others, threshold, search.found
+            search = tight
+    if search.uneven and search.found and not settings.test.literal:
+        search.exchanged(others)
     return search
 
 
@@ -635,6 +640,19 @@ def labels_of(found: list[Found], bands: FloatArray, data: FloatArray) -> IntArr
     """(m,) nearest model, in bands, of each element; -1 where none is near enough."""
     parts = [nearest_of(residuals_of(found, piece), bands) for piece in blocks(data, len(found))]
     return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def fitted_labels(search: ModelSearch, found: list[Found], bands: FloatArray, data: FloatArray) -> IntArray:
+    """(m,) model of each element that was fitted: the nearest one, or as the evidence divides them.
+
+    The data may repeat the elements that were searched.
+    """
+    if not (search.uneven and found) or search.settings.label_width is not None or search.settings.test.literal:
+        return labels_of(found, bands, data)
+    labels = search.exchange.explain(found).how.labels
+    if len(data) == len(search.data):
+        return labels
+    return np.asarray(labels[np.unique(data, axis=0, return_inverse=True)[1].ravel()], np.int64)
 
 
 def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> Consensus:

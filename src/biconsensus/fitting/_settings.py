@@ -83,7 +83,7 @@ class Nfa:
     lengths: bool = False
     """Whether elements are segments (x1, y1, x2, y2) that count with their lengths."""
     n_background: int | None = None
-    """Background points; four for each element that is looked at, 4096 at least."""
+    """Background points; sixteen for each element that is looked at, four for a correspondence, 4096 at least."""
     literal: bool = False
     """The last step of the paper word by word: nothing left out, one round, literal exclusion."""
 

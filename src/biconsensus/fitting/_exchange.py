@@ -1,0 +1,173 @@
+"""Models of uneven surfaces are added, joined and dropped while the evidence of all of them together grows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from biconsensus.fitting._evidence import Column, Explained, Neighbours, explained, student_weights
+from biconsensus.fitting._groups import SAME, Fit, Found
+from biconsensus.fitting._hypotheses import improved, propose
+from biconsensus.fitting._settings import MOST_SAMPLES, VOTE, Family
+from biconsensus.protocols import BoolArray, FloatArray
+
+_CHOICES = float(np.log(MOST_SAMPLES))
+"""What a model pays, in natural logarithms, for the hypotheses that it was chosen from: about as many as are drawn."""
+_DRAWN = 200
+"""Hypotheses that are drawn within each model, within clutter, and within all elements."""
+_IMPROVED = 5
+"""Steps of weighted least squares before they are compared; nearly all have settled by then."""
+_KEPT = 12
+"""Distinct hypotheses of each such place that are looked at: more than a model is ever divided into."""
+_TRIED = 12
+"""Hypotheses that are tried together with all models: those that explain most beyond what is explained."""
+_SETTLED = 3
+"""Sets of models, the best ones, that are tried with all models refitted."""
+_STEPS = 2
+"""Alternations between labels and refits in a trial."""
+_CHANGES = 12
+"""Most changes of the set of models; most searches end after two or three."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Models, and how they explain the elements together."""
+
+    found: list[Found]
+    columns: list[Column]
+    how: Explained
+
+    @property
+    def evidence(self) -> float:
+        """Of the set."""
+        return self.how.evidence
+
+
+class Exchange:
+    """A search over sets of models, of which the evidence of the whole set decides."""
+
+    def __init__(
+        self,
+        data: FloatArray,
+        near: Neighbours,
+        column: Callable[[Found], Column],
+        rng: np.random.Generator,
+    ) -> None:
+        self.data, self._near, self._column, self._rng = data, near, column, rng
+
+    def explain(self, found: list[Found], columns: list[Column] | None = None) -> Explanation:
+        """How some models explain the elements."""
+        columns = [self._column(one) for one in found] if columns is None else columns
+        return Explanation(found, columns, explained(columns, _CHOICES, self._near))
+
+    def run(self, found: list[Found], others: Sequence[Found] = ()) -> Explanation:
+        """The set of models to which single changes lead; some others may be added to it, beside what is drawn."""
+        state = self._settled(self.explain(found))
+        for _ in range(_CHANGES):
+            changed = self.fewer(state) or self._more(state, others)
+            if changed is None:
+                break
+            state = changed
+        return state
+
+    def fewer(self, state: Explanation) -> Explanation | None:
+        """One model less, dropped or joined with another, if that is better."""
+        trials = list[Explanation]()
+        for t in range(len(state.found)) if len(state.found) > 1 else ():
+            trials.append(self._with(state, [], {t}))
+            trials += [other for s in range(t) if (other := self._joined(state, s, t)) is not None]
+        return self._best(trials, state)
+
+    def _more(self, state: Explanation, others: Sequence[Found]) -> Explanation | None:
+        """One model more, if that is better: drawn within one of the others, within clutter or within all elements."""
+        places = [state.how.labels == t for t in range(-1, len(state.found))]
+        new = [*others, *self._drawn(state.found, self.data)]
+        new += [one for place in places for one in self._drawn(state.found, self.data[place])]
+        columns = [self._column(one) for one in new]
+        alone = [explained([column], _CHOICES, self._near).gains for column in columns]
+        worth = [float(np.maximum(gains - state.how.gains, 0.0).sum()) for gains in alone]
+        first = np.argsort(-np.array(worth), kind="stable")[:_TRIED]
+        return self._best([self._with(state, [(new[i], columns[i])]) for i in first], state)
+
+    def _best(self, trials: list[Explanation], state: Explanation) -> Explanation | None:
+        """The best of the trials, with all models refitted; None where it is no better than the state."""
+        first = sorted(trials, key=lambda one: -one.evidence)[:_SETTLED]
+        best = max([self._settled(one) for one in first], key=lambda one: one.evidence, default=state)
+        return best if best.evidence > state.evidence else None
+
+    def _with(
+        self, state: Explanation, new: list[tuple[Found, Column]], without: set[int] | None = None
+    ) -> Explanation:
+        """The same models with some more, without some."""
+        kept = [index for index in range(len(state.found)) if index not in (without or ())]
+        found = [*(state.found[index] for index in kept), *(one for one, _ in new)]
+        return self.explain(found, [*(state.columns[index] for index in kept), *(column for _, column in new)])
+
+    def _settled(self, state: Explanation) -> Explanation:
+        """Each model refitted to its elements, at its own scale, while the evidence grows."""
+        for _ in range(_STEPS):
+            other = self.explain([self._refitted(state, t) for t in range(len(state.found))])
+            if not other.evidence > state.evidence:
+                break
+            state = other
+        return state
+
+    def _refitted(self, state: Explanation, t: int) -> Found:
+        """A model after weighted least squares on its elements."""
+        column = state.columns[t]
+        weights = student_weights(column.distances, column.codimension, float(state.how.scales[t]))
+        return self._fitted(state.found[t], state.how.labels == t, weights)
+
+    def _fitted(self, one: Found, own: BoolArray, weights: FloatArray) -> Found:
+        """A model fitted to some elements; as it was where they are too few."""
+        model = one.family.model
+        if own.sum() <= model.sample_size or not hasattr(model, "refit"):
+            return one
+        params = np.asarray(model.refit(one.family.view(self.data[own]), weights[own]), np.float64)
+        return replace(one, fit=replace(one.fit, params=params)) if np.isfinite(params).all() else one
+
+    def _joined(self, state: Explanation, s: int, t: int) -> Explanation | None:
+        """One model in place of two that lie near each other."""
+        one, other = state.found[s], state.found[t]
+        distances = state.columns[s].distances[state.how.labels == t]
+        if one.family.name != other.family.name or not len(distances):
+            return None
+        if not np.median(distances) <= 2 * state.columns[s].reach:
+            return None
+        own = (state.how.labels == s) | (state.how.labels == t)
+        joint = self._fitted(one, own, np.ones(len(self.data)))
+        start = self._with(state, [(joint, self._column(joint))], {s, t})
+        joint = self._refitted(start, len(start.found) - 1)
+        return self._with(state, [(joint, self._column(joint))], {s, t})
+
+    def _drawn(self, found: list[Found], data: FloatArray) -> list[Found]:
+        """Distinct hypotheses within some elements, of all families that were found."""
+        new = list[Found]()
+        for one in {one.family.name: one for one in found}.values():
+            family, threshold, view = one.family, one.fit.threshold, one.family.view(data)
+            if len(view) <= 2 * family.model.sample_size:
+                continue
+            reach = VOTE * threshold
+            raw = propose(family, view, _DRAWN, self._rng).params
+            better = improved(view, raw, reach, family.model, _IMPROVED)
+            for params in distinct_hypotheses(better, family, view, reach):
+                fit = Fit(params, threshold, threshold)
+                # not tested yet
+                new.append(Found(family, fit, np.inf, np.inf, params[None], np.array([threshold])))
+        return new
+
+
+def distinct_hypotheses(params: FloatArray, family: Family, data: FloatArray, reach: float) -> FloatArray:
+    """The hypotheses with most elements, without those that hold nearly the same elements as one before."""
+    near = (family.model.residuals(params, data) <= reach).T
+    sizes, kept = near.sum(axis=1), list[int]()
+    for index in np.argsort(-sizes, kind="stable"):
+        if sizes[index] <= family.model.sample_size or len(kept) == _KEPT:
+            break
+        table = near[kept]
+        alike = (table & near[index]).sum(1) >= SAME * (table | near[index]).sum(1)
+        if not alike.any():
+            kept.append(int(index))
+    return params[kept]
