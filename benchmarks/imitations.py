@@ -192,6 +192,50 @@ def plane_shapes(seed: int) -> tuple[FloatArray, IntArray]:
     return X, np.repeat(np.arange(len(parts)), sizes)
 
 
+def small_plane(seed: int) -> tuple[FloatArray, IntArray]:
+    """Two to four blobs, discs, boxes and crescents of 100 to 320 points in all, pushed until they nearly touch."""
+    rng = np.random.default_rng([7, seed])
+    n, k = int(rng.integers(100, 321)), int(rng.choice([2, 2, 3, 4]))
+    truth = np.unique(np.sort(rng.choice(k, n, p=rng.dirichlet(np.full(k, 6.0)))), return_inverse=True)[1]
+    parts = []
+    for size in np.bincount(truth):
+        part = _crescent(int(size), rng) if rng.random() < 0.35 else _blob(int(size), rng)
+        turn = rng.uniform(0, 2 * np.pi)
+        parts.append(part @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]))
+    gap = 0.6 * rng.uniform(0.3, 1.2)
+    placed = [parts[0]]
+    for part in parts[1:]:
+        angle = rng.uniform(0, 2 * np.pi)
+        placed.append(_pushed_to(np.concatenate(placed), part, np.array([np.cos(angle), np.sin(angle)]), gap))
+    return np.concatenate(placed), truth
+
+
+def _crescent(n: int, rng: np.random.Generator) -> FloatArray:
+    """An arc with some thickness."""
+    radius, span, thick = rng.uniform(2.5, 4), rng.uniform(1.5, 3.5), rng.uniform(0.3, 0.9)
+    angle, away = rng.uniform(-span / 2, span / 2, n), radius + rng.uniform(-thick, thick, n)
+    return np.c_[away * np.sin(angle), radius - away * np.cos(angle)]
+
+
+def _blob(n: int, rng: np.random.Generator) -> FloatArray:
+    """A normal cloud, a disc or a box, stretched a little."""
+    kind = rng.integers(3)
+    found: FloatArray = rng.uniform(-1.7, 1.7, (n, 2)) if kind == 2 else rng.normal(size=(n, 2))
+    if kind == 1:
+        found *= (2 * np.sqrt(rng.random(n)) / np.sqrt((found**2).sum(axis=1)))[:, None]
+    return found * np.exp(rng.normal(0, 0.35, 2))
+
+
+def _pushed_to(others: FloatArray, part: FloatArray, direction: FloatArray, gap: float) -> FloatArray:
+    """The part moved along a direction to where all but 3% of its points are at least the gap away from the others."""
+    near, far = 0.0, 40.0
+    for _ in range(40):
+        middle = (near + far) / 2
+        apart = np.sqrt((((part + middle * direction)[:, None] - others) ** 2).sum(axis=2)).min(axis=1)
+        near, far = (middle, far) if np.quantile(apart, 0.03) < gap else (near, middle)
+    return part + far * direction
+
+
 def _shapes(kind: str, rng: np.random.Generator) -> list[tuple[Drawing, float]]:
     """Functions that draw the points of each group, with the share of each."""
     thick = rng.uniform(0.03, 0.1)
@@ -284,4 +328,5 @@ KINDS: dict[str, Callable[[int], tuple[FloatArray, IntArray]]] = {
     "pen strokes": pen_strokes,
     "some digits": some_digits,
     "plane shapes": plane_shapes,
+    "small plane": small_plane,
 }

@@ -260,3 +260,32 @@ def test_a_cube_is_not_cut_into_cells():
 def test_runs_of_one_clusterer_do_not_back_its_cells_against_one_group():
     X = np.random.default_rng([1, 5, 500]).random((500, 5))
     assert bc.ConsensusClustering(n_runs=2, random_state=1).fit(X).n_clusters_ == 1
+
+
+def test_two_columns_of_different_units_are_standardised_and_the_summary_says_so():
+    rng = np.random.default_rng(0)
+    points = np.c_[np.repeat([0.0, 9.0], 100) + rng.normal(size=200), 1e6 * rng.normal(size=200)]
+    fitted = bc.ConsensusClustering(random_state=0).fit(points)
+    assert adjusted_rand_score(np.repeat([0, 1], 100), fitted.labels_) > 0.97
+    assert "columns were standardised, because their ranges differ" in fitted.consensus_.summary
+    alike = bc.ConsensusClustering(random_state=0).fit(X).consensus_
+    assert "standardised" not in alike.summary
+    noise = bc.ConsensusClustering(random_state=0).fit(rng.normal(size=(100, 2)) * [1, 1e6]).consensus_
+    assert noise.summary.startswith("No groups")
+    assert "standardised" in noise.summary
+
+
+def test_equal_rows_are_in_one_group():
+    rows = np.array([[1.0, 1.0], [0.0, 2.0]])
+    fitted = bc.ConsensusClustering(random_state=0).fit(np.tile(rows, (50, 1)))
+    assert fitted.n_clusters_ == 2
+    assert np.unique(fitted.labels_[::2]).size == np.unique(fitted.labels_[1::2]).size == 1
+
+
+def test_a_column_of_text_is_named():
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "red", "blue"]})
+    with pytest.raises(InputError, match=r"X: column 'colour' does not hold numbers .*the first is 'red'"):
+        bc.ConsensusClustering().fit(frame)
+    frame.columns = ["colour", "colour"]
+    with pytest.raises(InputError, match=r"X: column 'colour' does not hold numbers"):
+        bc.ConsensusClustering().fit(frame)

@@ -53,6 +53,29 @@ def test_shapes_that_no_plane_separates_are_told_apart():
     assert evidence.of_grouping(rings) > 0 > evidence.of_grouping(halves)
 
 
+def ring(n: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, n)
+    return np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.1, (n, 2))
+
+
+@pytest.mark.parametrize("n", [200, 500, 3000])
+def test_a_thick_ring_is_a_curve_from_afar_and_needs_deeper_valleys_than_a_square(n):
+    thick, square = PointEvidence(ring(n)), PointEvidence(np.random.default_rng(0).random((n, 2)))
+    assert square.level_of_cloud < 1.7
+    assert thick.level_of_cloud > 2.5
+    if n > 200:
+        assert thick.dimension > 1.9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_clouds_of_eighty_points_four_deviations_apart_are_two_groups(seed):
+    X = np.random.default_rng(seed).normal(size=(160, 2))
+    truth = np.repeat([0, 1], 80)
+    X[truth == 1, 0] += 4.0
+    assert PointEvidence(X).of_grouping(truth) > 0
+
+
 def test_one_group_is_the_zero_of_the_scale():
     X, truth = blobs(2, 2)
     evidence = PointEvidence(X)
@@ -150,11 +173,22 @@ def test_cells_of_a_cube_need_more_backers_than_groups_with_a_clear_border():
     assert PointEvidence(clouds).backers_against_one_group(truth) == _points.FEWEST_BACKERS
 
 
-def test_in_the_plane_no_grouping_needs_more_backers():
-    X = np.random.default_rng(0).random((200, 2))
+def test_in_the_plane_a_grouping_without_evidence_shows_no_groups_whoever_backs_it():
+    evidence = PointEvidence(ring(500))
+    halves = (evidence._points[:, 0] > 0).astype(np.int64)
+    assert evidence.backers_against_one_group(halves) == np.inf
+    assert evidence.backers_against_one_group(np.zeros_like(halves)) == _points.FEWEST_BACKERS
+    X, truth = blobs(2, 2)
+    assert PointEvidence(X).backers_against_one_group(truth) == _points.FEWEST_BACKERS
+
+
+def test_the_first_border_competes_with_one_cloud_and_the_others_with_thin_groups():
+    X, truth = blobs(3, 2)
     evidence = PointEvidence(X)
-    for k in (1, 2, 5):
-        assert evidence.backers_against_one_group(np.arange(200) % k) == _points.FEWEST_BACKERS
+    assert evidence.level_of_cloud < evidence.level
+    gains = [view.gains.sum() for view in evidence._borders.of(truth, 3)]
+    expected = np.mean(gains) + evidence.level - evidence.level_of_cloud
+    assert evidence.of_grouping(truth) == pytest.approx(expected)
 
 
 def test_clear_clouds_of_a_few_dozen_points_are_not_cut():

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.sources import _landmarks
+from biconsensus.sources._default_pool import default_sources
 from biconsensus.sources._landmarks import (
     DensityBasins,
     GuardedLinkage,
@@ -15,7 +18,9 @@ from biconsensus.sources._landmarks import (
     WardCut,
     guarded_linkage,
     landmarks_of,
+    one_label_a_place,
 )
+from biconsensus.sources._running import child_seeds, run_sources
 
 
 def spirals(n: int = 150):
@@ -102,3 +107,51 @@ def test_standardised_landmarks_are_kept_once_and_only_a_few_of_them():
 def test_copies_and_few_rows_are_no_trouble(method):
     assert LandmarkSource(method, 1000)(np.zeros((12, 2)), 0).labels.shape == (12,)
     assert LandmarkSource(method, 1000)(np.array([[0.0], [1.0], [5.0]]), 0).labels.shape == (3,)
+
+
+def test_equal_rows_have_one_label_in_every_source():
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 3, (120, 2)).astype(float)
+    places = np.unique(points, axis=0, return_inverse=True)[1].ravel()
+    sources = default_sources(points)
+    assert any(source.params.get("n_clusters", 0) > places.max() + 1 for source in sources), (
+        "more than there are places"
+    )
+    for result in run_sources(sources, points, child_seeds(0, len(sources)), n_elements=120):
+        assert result.ok
+        pairs = np.unique(np.stack([places, result.labels]), axis=1)
+        assert pairs.shape[1] == places.max() + 1, result.name
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 4)), min_size=1, max_size=30))
+def test_the_label_of_a_place_is_its_most_common_one(pairs):
+    labels, given_places = np.array(pairs).T
+    places = np.unique(given_places, return_inverse=True)[1]
+    found = one_label_a_place(labels, places)
+    for place in np.unique(places):
+        here = labels[places == place].tolist()
+        most = max(here.count(label) for label in here)
+        assert set(found[places == place].tolist()) == {min(label for label in here if here.count(label) == most)}
+
+
+def _data_of(kind: str):
+    rng = np.random.default_rng(0)
+    if kind == "cloud":
+        return rng.normal(size=(300, 8))
+    if kind == "two clouds":
+        return np.r_[rng.normal(0, 1, (150, 8)), rng.normal(40, 1, (150, 8))]
+    return np.sort(rng.uniform(0, 100, 3000))[:, None] * [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("kind", "inverses"), [("cloud", [False]), ("two clouds", [True]), ("curve", [False, True])])
+def test_the_embedding_has_the_largest_eigenvalues_and_inverts_only_where_it_must(kind, inverses, monkeypatch):
+    marks = landmarks_of(_data_of(kind), 10_000, False)
+    calls, solve = [], _landmarks.eigsh
+    monkeypatch.setattr(_landmarks, "eigsh", lambda *args, **how: calls.append("sigma" in how) or solve(*args, **how))
+    found = marks.embedding
+    assert calls == inverses
+    degrees = np.asarray(marks.graph.sum(axis=1)).ravel()
+    vectors = found * np.sqrt(degrees)[:, None]
+    walk = marks.graph.toarray() / np.sqrt(degrees[:, None] * degrees)
+    values = np.linalg.eigvalsh(walk)[::-1][: found.shape[1]]
+    np.testing.assert_allclose(vectors.T @ walk @ vectors, np.diag(values), atol=1e-7)

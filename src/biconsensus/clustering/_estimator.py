@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import KnownNames, check_finite
+from biconsensus._checks import KnownNames, check_columns_are_numbers, check_finite
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.errors import InputError
@@ -20,7 +20,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
-from biconsensus.sources._default_pool import in_one_unit
+from biconsensus.sources._default_pool import in_one_unit, share_a_unit
 from biconsensus.sources._running import Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources._scaling import Scaling, check_range
 
@@ -134,7 +134,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
             return self._fit_distributed(X)
         search = self._search()
         ids = getattr(X, "index", None) if hasattr(X, "iloc") else None
-        points = self._in_range(check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False)))
+        points = self._in_range(self._numbers(X))
         self.results_: list[SourceResult] = []
         if len(points) == 1:
             return self._keep(self._solve(Pool.from_labels([[-1]], ids=ids)))
@@ -143,6 +143,8 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         seeds = child_seeds(self.random_state, rounds[-1] * len(sources))
         evidence = _points_evidence(points)
         command = "cluster" if self.estimators == "default" and self.n_runs == 1 else None
+        scaled = self.estimators == "default" and not share_a_unit(points)
+        said = "columns were standardised, because their ranges differ" if scaled else None
         for number in rounds:
             done, wanted = len(self.results_), number * len(sources)
             more = sources * ((wanted - done) // len(sources))
@@ -150,7 +152,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
                 more, points, seeds[done:wanted], self.n_jobs, n_elements=len(points), **self._how(done)
             )
             found = self._solve(pool_of(self.results_, search.weights, ids), evidence)
-            self._keep(made_by(found, self, "fit(X)", command))
+            self._keep(made_by(found, self, "fit(X)", command, said))
             if number < rounds[-1] and self.consensus_.converged:
                 break
         return self
@@ -189,7 +191,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
 
     def _evidence_for(self, pool: Pool, X: Any) -> Evidence | None:
         """What the points say about groups of the elements of a ready-made pool."""
-        points = self._in_range(check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False)))
+        points = self._in_range(self._numbers(X))
         if len(points) != pool.shape[0]:
             raise InputError(f"X: got {len(points)} rows for {pool.shape[0]} labelled elements; give one row for each.")
         return _points_evidence(points)
@@ -231,6 +233,15 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         shares = held / np.where(asked > 0, asked, 1.0)
         return float(shares.max(axis=1, initial=0.0).mean())
 
+    def _numbers(self, X: Any, reset: bool = True) -> FloatArray:
+        """The rows as finite numbers; a column of a data frame that holds none is named."""
+        try:
+            points = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
+        except (TypeError, ValueError):
+            check_columns_are_numbers(X)
+            raise
+        return check_finite(points)
+
     def _in_range(self, points: FloatArray) -> FloatArray:
         """Points whose distances can be squared; given clusterers have parameters in the unit of the data."""
         self._scaling = Scaling.of(points)
@@ -270,8 +281,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
     def _votes(self, X: Any) -> tuple[FloatArray, FloatArray]:
         """Votes of the base clusterings on new rows."""
         check_is_fitted(self)
-        given = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
-        points = getattr(self, "_scaling", Scaling()).apply(given)
+        points = getattr(self, "_scaling", Scaling()).apply(self._numbers(X, reset=False))
         return Voters.of(self.consensus_, self.results_).votes(points)
 
 

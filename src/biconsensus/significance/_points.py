@@ -37,10 +37,19 @@ CAP = 6.0
 density, where all borders have one level; on a direction, where levels differ, of the depth beyond the level, so that
 a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
-"""Intrinsic dimensions, and the depth in standard errors that valleys inside one cloud hardly reach there.
-
-Valleys of pure noise are deepest on curves (few paths lead around them); benchmarks/tuning/points.py prints the table.
-"""
+"""Intrinsic dimensions, and the depth in standard errors that a valley must have there to gain: groups may be thin, and
+chance valleys are deepest on curves, around which few paths lead (benchmarks/tuning/points.py)."""
+WIDE = 0.2
+"""Share of the points that are neighbours where the dimension of the whole is looked for: a thick ring is a curve from
+afar, though it fills the plane from near by."""
+WIDE_POINTS = 1000
+"""Points from which that dimension is estimated, a random part of more: the cost is bounded."""
+LEVEL_OF_PLANE, LEVEL_PER_DIMENSION = 1.2, 2.4
+"""Mean depth, in standard errors, that the borders of a grouping of one cloud reach in at most 5% of the clouds of any
+kind, where the whole has dimension 2, and how much more it is for each dimension less (the same script)."""
+LOWEST_OF_CLOUD, HIGHEST_OF_CLOUD = 1.0, 3.6
+"""What that depth is taken to be at least, and at most: those of clouds of three dimensions and of thin curves (the
+same script)."""
 VISIBLE = 3
 """Columns up to which density valleys are looked for; beyond, valleys on discriminant directions."""
 COMPONENTS = 30
@@ -69,8 +78,8 @@ CLEAR = 3.0
 """Gain, in standard errors, of a border on a direction that no cloud shows: the clearest border of a grouping with two
 backers gains 2.8 at most in 111 clouds (the page on meaning tells which)."""
 BACKERS_IF_UNCLEAR = 5.0
-"""Sources that must say the same to show that there are groups at all, where no border of their grouping is clear. In
-few columns sources do agree on how to cut one cloud: groupings of those 111 with evidence have 4.0 backers at most."""
+"""Sources that must say the same to show that there are groups at all, where no border on a direction is clear. In few
+columns sources do agree on how to cut one cloud: groupings of those 111 with evidence have 4.0 backers at most."""
 SHARPNESS_IN_DENSITY, SHARPNESS_ON_DIRECTION = 4.0, 1.0
 """Power of the agreement of a source in the backing: who draws a valley in the plane draws it at nearly the same place,
 in many dimensions nobody does (benchmarks/tuning/points.py)."""
@@ -124,7 +133,7 @@ class PointEvidence:
         self._distances, self._neighbours = _without_self(*found)
         self.dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
         self._borders: _Borders = (
-            _DensityValleys(self._distances, self._neighbours, self.dimension)
+            _DensityValleys(self._distances, self._neighbours, self.dimension, _wide_dimension(self._points, rng))
             if visible
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )
@@ -139,6 +148,11 @@ class PointEvidence:
         """Depth in standard errors that a border must have to gain."""
         return self._borders.level if self._speaks else 0.0
 
+    @property
+    def level_of_cloud(self) -> float:
+        """Depth in standard errors that groupings of one cloud hardly reach."""
+        return self._borders.level_of_cloud if self._speaks else 0.0
+
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping of all points.
 
@@ -151,13 +165,13 @@ class PointEvidence:
         -------
         float
             Sum over the borders of a spanning tree of the groups of depth less level: real borders gain, false ones
-            cost. 0 for one group.
+            cost. The first border may have a lower level, because it competes with one cloud. 0 for one group.
         """
         groups, n_groups = self._groups(labels)
         if n_groups < 2:
             return 0.0
         views = self._borders.of(groups, n_groups)
-        return sum(float(view.gains.sum()) for view in views) / len(views)
+        return _sum_of_gains(views) + max(self.level - self.level_of_cloud, 0.0)
 
     def backers_against_one_group(self, labels: IntArray) -> float:
         """Sources that must say what a grouping says, to show that the points are not one cloud.
@@ -170,11 +184,11 @@ class PointEvidence:
         Returns
         -------
         float
-            More if none of its borders is a clear one.
+            More if it does not show clearly that there are groups.
         """
         groups, n_groups = self._groups(labels)
-        clear = n_groups < 2 or self._borders.any_clear(groups, n_groups)
-        return FEWEST_BACKERS if clear else BACKERS_IF_UNCLEAR
+        clear = n_groups < 2 or self._borders.clear(groups, n_groups)
+        return FEWEST_BACKERS if clear else self._borders.backers_if_unclear
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -252,23 +266,38 @@ class _View:
         return cls(table[:, 0], table[:, 1], table[:, 2:].astype(np.int64))
 
 
+def _sum_of_gains(views: Sequence[_View]) -> float:
+    """What the borders add, averaged over the views."""
+    return sum(float(view.gains.sum()) for view in views) / len(views)
+
+
 class _Borders(Protocol):
     """A test of borders between groups."""
 
     level: float
     """Depth that a border must have to gain."""
+    level_of_cloud: float
+    """Depth that groupings of one cloud hardly reach; the level of the first border where it is lower."""
+    backers_if_unclear: float
+    """Sources that must say what a grouping says, if it does not show clearly that there are groups."""
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Views of the borders, whose evidence is averaged."""
 
-    def any_clear(self, labels: IntArray, n_groups: int) -> bool:
-        """Whether some border is one that no cloud shows."""
+    def clear(self, labels: IntArray, n_groups: int) -> bool:
+        """Whether a grouping shows something that one cloud does not show."""
 
 
 class _DensityValleys:
-    """Valleys of the density itself: groups are merged over the highest saddle first."""
+    """Valleys of the density itself: groups are merged over the highest saddle first.
 
-    def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float) -> None:
+    Two levels: that of one cloud, against which a grouping shows that there are groups at all, and that of a border,
+    which every further border needs, because a group may be thinner than the whole.
+    """
+
+    backers_if_unclear = np.inf
+
+    def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float, wide: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
         m = len(distances)
         self._smallest = neighbours_for(m, SMALLEST)
@@ -278,14 +307,16 @@ class _DensityValleys:
             self._views.append((-dimension * np.log(distances[:, k - 1]), float(np.sqrt(k / 2))))
         self._sources, self._targets = _mutual_pairs(neighbours)
         self.level = float(np.interp(dimension, *DEEPEST_NULL))
+        of_cloud = LEVEL_OF_PLANE + LEVEL_PER_DIMENSION * (2.0 - min(dimension, wide))
+        self.level_of_cloud = min(max(of_cloud, LOWEST_OF_CLOUD), HIGHEST_OF_CLOUD)
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders by either density."""
         return [self._merged(labels, n_groups, *view) for view in self._views]
 
-    def any_clear(self, labels: IntArray, n_groups: int) -> bool:
-        """Always: the level is what valleys of a cloud hardly reach."""
-        return True
+    def clear(self, labels: IntArray, n_groups: int) -> bool:
+        """Whether there is evidence with the first border at the level of one cloud."""
+        return _sum_of_gains(self.of(labels, n_groups)) + self.level - self.level_of_cloud > 0
 
     def _merged(self, labels: IntArray, n_groups: int, density: FloatArray, scale: float) -> _View:
         """Merge groups over the highest saddle first; each merge has the depth of the lower peak over the saddle."""
@@ -301,8 +332,8 @@ class _DensityValleys:
         ends = np.minimum(density[self._sources], density[self._targets])[crossing]
         np.maximum.at(saddles, which, ends)
         forest, borders = _Forest(n_groups), []
-        # the level is the 95% point of the null, 1.64 standard errors above its middle
-        offset = float(norm.isf(0.05)) - self.level
+        # the level of one cloud is the 95% point of the null, 1.64 standard errors above its middle
+        offset = float(norm.isf(0.05)) - self.level_of_cloud
         for t in np.argsort(-saddles, kind="stable"):
             pair = divmod(int(pairs[t]), n_groups)
             high, low = sorted((forest.root(g) for g in pair), key=lambda g: -peaks[g])
@@ -326,6 +357,8 @@ class _DensityValleys:
 class _ProjectedValleys:
     """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects."""
 
+    backers_if_unclear = BACKERS_IF_UNCLEAR
+
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
         spread = points + rng.uniform(-0.5, 0.5, points.shape) * _steps(points)
         centred = spread - spread.mean(axis=0)
@@ -336,7 +369,7 @@ class _ProjectedValleys:
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
-        self.level = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
+        self.level = self.level_of_cloud = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
@@ -358,7 +391,7 @@ class _ProjectedValleys:
                 borders.append((float(gains[t]), (depths[t] - middle) / error, g, h))
         return [_View.of(borders)]
 
-    def any_clear(self, labels: IntArray, n_groups: int) -> bool:
+    def clear(self, labels: IntArray, n_groups: int) -> bool:
         """Whether a border gains so much that cells of one cloud do not explain it."""
         (view,) = self.of(labels, n_groups)
         return bool(view.gains.max() >= CLEAR)
@@ -548,6 +581,15 @@ def _intrinsic_dimension(distances: FloatArray) -> float:
     """Estimate of Levina and Bickel (2005), averaged over the points."""
     logs = np.log(distances[:, -1:] / distances[:, :-1]).mean(axis=1)
     return float(np.mean(1.0 / np.maximum(logs, 1e-3)))
+
+
+def _wide_dimension(points: FloatArray, rng: np.random.Generator) -> float:
+    """Dimension that the points have from afar: the same estimate, with a fixed share of them as neighbours."""
+    m = min(len(points), WIDE_POINTS)
+    some = points if m == len(points) else points[rng.choice(len(points), m, replace=False)]
+    k = min(max(int(WIDE * m), 4), m - 1)
+    distances, neighbours = NearestNeighbors(n_neighbors=k + 1).fit(some).kneighbors(some)
+    return _intrinsic_dimension(_without_self(distances, neighbours)[0])
 
 
 def neighbours_for(m: int, wanted: int) -> int:

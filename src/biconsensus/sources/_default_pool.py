@@ -39,6 +39,11 @@ MOST_CLUSTERS = 100
 """Clusters that are asked for at most, which bounds the cost for large data."""
 SAME_UNIT = 4.0
 """Ratio of the outer quartiles of the features' ranges up to which they are taken to share a unit."""
+FEW_FEATURES = 4
+"""Features up to which the smallest and the largest range are compared: of so few, quartiles lie between ranges."""
+SAME_UNIT_OF_FEW = 10.0
+"""Ratio of the ranges of few features up to which they share a unit: a map may be several times as wide as it is high,
+but an order of magnitude is another unit."""
 
 
 def default_sources(X: FloatArray) -> list[NamedSource]:
@@ -94,6 +99,8 @@ def share_a_unit(X: FloatArray) -> bool:
     ranges = ranges[ranges > 0]
     if ranges.size == 0:
         return True
+    if ranges.size <= FEW_FEATURES:
+        return bool(ranges.max() <= SAME_UNIT_OF_FEW * ranges.min())
     low, high = np.percentile(ranges, [25, 75])
     return bool(high <= SAME_UNIT * low)
 

@@ -156,6 +156,25 @@ def test_block_model_undoes_the_resolution_limit():
     assert normalized_mutual_info_score(truth, get_algorithm("block_model")(ring, 0)) > 0.99
 
 
+def test_block_model_does_not_shatter_weak_communities():
+    """Its likelihood grows with ever more of them; their description does not pay."""
+    graph, _ = lfr_network(1000, 0.7, 15, max_degree=50, communities=(20, 80), random_state=60)
+    for seed in range(3):
+        assert get_algorithm("block_model")(graph, seed).max() < 30
+
+
+def test_block_model_finds_communities_inside_larger_ones():
+    """Twelve groups in four: on the way from four to twelve the description gets a little longer first."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(12), 30)
+    i, j = np.triu_indices(360, 1)
+    rate = np.where(group[i] == group[j], 0.4, np.where(group[i] // 3 == group[j] // 3, 0.07, 0.015))
+    kept = rng.random(i.size) < rate
+    graph = read_graph(list(zip(i[kept].tolist(), j[kept].tolist())), nodes=range(360))
+    assert adjusted_rand_score(group // 3, get_algorithm("louvain")(graph, 0)) > 0.9
+    assert adjusted_rand_score(group, get_algorithm("block_model")(graph, 0)) > 0.9
+
+
 def test_spectral_on_sparse_and_dense_path():
     graph = read_graph(nx.planted_partition_graph(5, 80, 0.3, 0.005, seed=1))
     labels = get_algorithm("spectral")(graph, 0, n_communities=5)
