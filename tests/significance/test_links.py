@@ -148,18 +148,85 @@ def states_of(nats: dict[int, tuple[float, float]]):
     return run
 
 
-@pytest.mark.parametrize(
-    ("nats", "n_groups"),
-    [
-        ({3: (20.0, 0.0), 5: (18.0, 1.0), 8: (18.0, 4.0)}, 8),  # the same within its error: the larger number
-        ({3: (20.0, 0.0), 5: (18.0, 1.0), 8: (9.0, 4.0)}, 3),
-        ({3: (-1.0, 0.0)}, 6),  # the spectrum shows groups, no number of them pays: as many as the runs found
-    ],
-)
-def test_how_many_weak_groups_there_are(monkeypatch: pytest.MonkeyPatch, nats: dict, n_groups: int) -> None:
-    monkeypatch.setattr(_propagation, "run", states_of(nats))
+def sure(share: float):
+    """A belief propagation that is as sure of every node as it is told, with 14.25 nats less one for each group."""
+
+    def run(links: Links, q: int, start: np.ndarray, before: object = None, *, learn_shares: bool = False):
+        marginals = np.full((links.n_nodes, q), (1.0 - share) / (q - 1))
+        marginals[np.arange(links.n_nodes), start] = share
+        return _propagation.State(marginals, 14.25 - q, 0.0, (1.0, 1.0), np.full(q, 1 / q), 0.1)
+
+    return run
+
+
+def test_the_number_of_weak_groups_is_the_one_with_the_most_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_propagation, "run", states_of({3: (40.0, 0.0), 5: (50.0, 1.0), 8: (49.0, 4.0)}))
     links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
     assert _propagation._Spectrum(links).n_detectable == 3
-    found = _propagation.propagate(links, [], [], numbers=[5, 6, 7, 200, 250, 1])
-    assert found[0][0].max() + 1 == n_groups
-    assert found[0][1] > 0
+    found, weak = _propagation.propagate(links, [], [], [np.arange(300) % 6])
+    assert weak is None
+    assert found[0][0].max() + 1 == 5
+    assert found[0][1] == pytest.approx(50.0 - 0.5 * np.log(links.total))
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.45, False), (0.55, True)])
+def test_groups_with_little_evidence_for_their_errors_are_no_answer(
+    monkeypatch: pytest.MonkeyPatch, share: float, told: bool
+) -> None:
+    monkeypatch.setattr(_propagation, "run", sure(share))
+    links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
+    found, weak = _propagation.propagate(links, [], [], [np.arange(300) % 6])
+    nats = 14.25 - 3 - 0.5 * np.log(links.total)
+    assert bool(nats > 0.05 * 300 * (1 - share)) is told
+    assert bool(found) is told
+    assert (weak is None) is told
+
+
+def test_what_speaks_for_a_link_is_runs_spectrum_and_propagation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_propagation, "run", states_of({3: (3.0, 0.0)}))  # certain, but not worth its description
+    links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
+    run, ignored = np.arange(300) % 6, [np.zeros(300, int), np.arange(300)]
+    found, weak = _propagation.propagate(links, [], [], [run, *ignored])
+    assert found == []
+    assert weak is not None
+    assert weak.nats == 1.0
+    left, right = links.source, links.target
+    certain = np.arange(300) % 3  # the groups of `states_of`, of which it is certain: nobody else has a voice
+    assert weak.share == pytest.approx((certain[left] == certain[right]).astype(float), abs=1e-4)
+    monkeypatch.setattr(_propagation, "run", states_of({}))  # nothing to be believed
+    monkeypatch.setattr(_propagation, "_believed", lambda links, state: False)
+    found, weak = _propagation.propagate(links, [], [], [run, *ignored])
+    assert weak is not None
+    spectral = _propagation._Spectrum(links).start(6)
+    wanted = 0.5 * (run[left] == run[right]) + 0.5 * (spectral[left] == spectral[right])
+    assert weak.share == pytest.approx(wanted)
+    assert weak.nats == _propagation.SPECTRAL_NATS
+
+
+def test_without_runs_that_count_weak_groups_have_no_answer() -> None:
+    links = Links(block_model(300, 4, 12.0, 1.0, 0)[0])
+    found, weak = _propagation.propagate(links, [], [], [np.zeros(300, int), np.arange(300)])
+    assert weak is None
+    assert all(nats > 0 for _, nats in found)
+
+
+def test_rewiring_keeps_the_degrees_and_nothing_else() -> None:
+    graph, truth = lfr_network(300, 0.1, 10, random_state=1)
+    links = Links(graph.adjacency)
+    mixed = _propagation.rewired(links, np.random.default_rng(0))
+    assert abs(mixed.degree - links.degree).max() <= 2  # a link or two that could not be placed
+    assert mixed.adjacency.diagonal().sum() == 0
+    assert mixed.weight.max() == 1
+    assert description_gain(links, truth) > 0 > description_gain(mixed, truth)
+
+
+def test_a_low_spectrum_shows_groups_that_no_negative_eigenvalue_shows() -> None:
+    graph, _ = lfr_network(1000, 0.7, 15, max_degree=50, communities=(20, 80), random_state=53)
+    spectrum = _propagation._Spectrum(Links(graph.adjacency))
+    assert spectrum.n_detectable == 1
+    assert spectrum.shows_groups()
+    mixed = _propagation.rewired(Links(graph.adjacency), np.random.default_rng(7))
+    assert not _propagation._Spectrum(mixed).shows_groups()
+    weights = np.random.default_rng(0).uniform(1, 1.01, graph.adjacency.nnz)
+    weighted = csr_array((weights, graph.adjacency.indices, graph.adjacency.indptr), shape=graph.adjacency.shape)
+    assert not _propagation._Spectrum(Links(csr_array(weighted + weighted.T))).shows_groups()  # not compared

@@ -18,6 +18,7 @@ from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
 from biconsensus.communities._runs import (
     View,
+    agreed_in_rounds,
     contracted,
     pool_of,
     second_round,
@@ -318,6 +319,10 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
         with shown((self.runs or Runs()).progress) as tell:
             proposed = evidence.propose(whole, seed, tied, progress=tell)
+        if evidence.weak is not None:
+            labels = agreed_in_rounds(self.graph_, evidence.weak.share, seed, tied or ())
+            evidence.remember(labels, evidence.weak.nats)
+            proposed.append(("agreed in rounds", labels))
         return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:

@@ -22,7 +22,7 @@ from biconsensus.significance._description import (
     in_order,
     node_certainty,
 )
-from biconsensus.significance._propagation import propagate
+from biconsensus.significance._propagation import Weak, propagate
 
 LN_10 = float(np.log(10.0))
 
@@ -72,12 +72,18 @@ class LinkEvidence:
     def __init__(self, adjacency: csr_array) -> None:
         self.links = Links(adjacency)
         self._averaged: dict[bytes, float] = {}
+        self.weak: Weak | None = None
+        """Set by `propose` where the network shows groups, but no single grouping tells them."""
 
     def of_grouping(self, labels: IntArray) -> float:
         """Nats that a grouping saves over one group; left-over nodes count with the group they have most links to."""
         groups = compact(self.place(labels))
         averaged = self._averaged.get(in_order(groups).tobytes(), -np.inf)
         return max(description_gain(self.links, groups), averaged)
+
+    def remember(self, labels: IntArray, nats: float) -> None:
+        """From now on this grouping is worth at least so much: what the network as a whole says for it."""
+        self._averaged[in_order(compact(self.place(labels))).tobytes()] = nats
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """(T,) base-10 logarithm of a p-value: is each group more than a part of the others?
@@ -124,7 +130,7 @@ class LinkEvidence:
         list of (name, (m,) int array)
             The best of them refined by moves of nodes and merges of groups and, where nodes stay uncertain, what
             belief propagation finds; -1 for nodes without an edge. What the latter is worth, averaged over all
-            groupings, is remembered for `of_grouping`.
+            groupings, is remembered for `of_grouping`. Where it finds groups, but not who is in them, `weak` is set.
         """
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
@@ -134,10 +140,10 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
         if not clear:
-            numbers = [int(labels.max(initial=-1)) + 1 for labels in groupings]
-            for labels, nats in propagate(self.links, refined[:2], list(map(list, together or ())), numbers):
+            told, self.weak = propagate(self.links, refined[:2], list(map(list, together or ())), groupings)
+            for labels, nats in told:
                 found.append(("belief propagation", labels))
-                self._averaged[in_order(labels).tobytes()] = nats
+                self.remember(labels, nats)
         return [(name, np.where(self.links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
 
 
