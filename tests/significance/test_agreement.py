@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from scipy.stats import chi2, hypergeom
@@ -42,7 +44,7 @@ def test_prices_of_all_unions_add_up_to_less_than_one() -> None:
 
 
 def test_permuted_labels_hold_the_level_whichever_groups_are_looked_at() -> None:
-    """The full run over 1,000 pools and all points of the path is benchmarks/tuning/agreement.py."""
+    """The full run over 1,000 pools and all points of the path is benchmarks/meaning_labels.py."""
     alarms, n_pools = 0, 32  # at most one alarm is within the level
     for seed in range(n_pools):
         rng = np.random.default_rng(seed)
@@ -120,3 +122,65 @@ def test_overlapping_candidates_of_one_source_count_one_at_a_time() -> None:
     labels = np.repeat([0, -1, 1, -1], [10, 5, 15, 10])
     found = AgreementEvidence(pool).of_groups(labels)
     assert (found < SIGNIFICANT).all()
+
+
+def by_hand(table: list[np.ndarray], labels: np.ndarray) -> np.ndarray:
+    """The certificates by loops over sets of elements, as the notes of the class tell them."""
+    seen = [set(np.flatnonzero(~np.isnan(source)).tolist()) for source in table]
+    sets = [
+        [set(np.flatnonzero(source == name).tolist()) for name in np.unique(source[source >= 0])] for source in table
+    ]
+
+    def unions(source: int, target: set[int]) -> list[tuple[set[int], int]]:
+        order = sorted(sets[source], key=lambda one: -len(one & target) / len(one))
+        met = [one for one in order if one & target]
+        return [(set().union(*met[: j + 1]), j + 1) for j in range(len(met))]
+
+    def chance(source: int, union: set[int], number: int, target: set[int]) -> float:
+        there = target & seen[source]
+        counts = [np.array(float(n)) for n in (len(union & there), len(seen[source]), len(there), len(union))]
+        price = _log_choices(np.array(len(sets[source])), np.array(number))
+        return float(_log_tail(*counts) + price)
+
+    found = []
+    for group in range(labels.max() + 1):
+        target = set(np.flatnonzero(labels == group).tolist())
+        certificates = [0.0]
+        for witness in range(len(table)):
+            there = target & seen[witness]
+            choices = unions(witness, target)
+            if not choices:
+                continue
+            union, number = max(choices, key=lambda one: len(one[0] & there) / len(one[0] | there))
+            answers = [
+                min([0.0, *(chance(other, one, n, union) for one, n in unions(other, union))])
+                for other in range(len(table))
+                if other != witness
+            ]
+            combined = float(_log_fisher(np.array(answers)[:, None], len(table) - 1)[0])
+            combined += np.log(len(table)) + float(_log_choices(np.array(len(sets[witness])), np.array(number)))
+            certificates.append(max(combined, chance(witness, union, number, target)))
+        found.append(min(certificates) / np.log(10))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_certificates_are_those_of_sets_counted_by_hand(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, k = int(rng.integers(20, 60)), int(rng.integers(2, 5))
+    truth = rng.integers(0, k, m)
+    table = [np.where(rng.random(m) < 0.3, rng.integers(0, k, m), truth).astype(float) for _ in range(4)]
+    if seed % 2:
+        for source in table:
+            source[rng.random(m) < 0.2] = np.nan
+    table[0][rng.random(m) < 0.1] = -1
+    evidence = AgreementEvidence(bc.Pool.from_labels(table))
+    np.testing.assert_allclose(evidence.of_groups(truth), by_hand(table, truth), atol=1e-9)
+
+
+def test_very_many_candidates_cost_no_more_than_in_proportion() -> None:
+    pool = bc.Pool.from_labels([np.arange(20_000)] * 2 + [np.arange(20_000) // 10] * 2)
+    started = time.process_time()
+    found = AgreementEvidence(pool).of_groups(np.arange(20_000) // 10)
+    assert time.process_time() - started < 5, "a table of all candidates and all groups took more than a minute"
+    assert (found < -10).all()

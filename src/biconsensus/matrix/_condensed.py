@@ -403,10 +403,10 @@ class Condensed:
             whole = reordered(simple, rows, columns, order)
             return cls(problem, whole, whole, rows, columns, sources[order], whole, units)
         columns, order = canonical_columns(simple, drawn.colours)
-        some = reordered(_some(simple, drawn.rows, drawn.counts), np.arange(drawn.rows.size), columns, order)
+        some = reordered(simple.some_rows(drawn.rows, drawn.counts), np.arange(drawn.rows.size), columns, order)
         rows = canonical_order(some)[0]
         part = reordered(some, rows, np.arange(columns.size), np.arange(order.size))
-        wide = _some(simple, drawn.wide_rows, drawn.wide_counts)
+        wide = simple.some_rows(drawn.wide_rows, drawn.wide_counts)
         wide = reordered(wide, np.arange(drawn.wide_rows.size), columns, order)
         return cls(problem, simple, part, drawn.rows[rows], columns, sources[order], wide, units)
 
@@ -467,12 +467,6 @@ class Condensed:
         rows = np.zeros(self.given.shape[0], bool)
         rows[self.rows[block.rows]] = True
         return replace(block, rows=rows, columns=self.in_given(block.columns))
-
-
-def _some(problem: PreferenceMatrix, rows: IntArray, counts: IntArray) -> PreferenceMatrix:
-    """Some of the rows, each standing for the given number of elements."""
-    unseen = None if problem.unseen is None else csr_array(problem.unseen[rows])
-    return replace(problem, entries=csr_array(problem.entries[rows]), counts=counts, unseen=unseen)
 
 
 def _divided(problem: PreferenceMatrix) -> tuple[PreferenceMatrix, IntArray, tuple[int, int]]:

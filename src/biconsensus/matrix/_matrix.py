@@ -21,6 +21,8 @@ UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "am
 """What is kept of a matrix when its weights change."""
 SCANNED = 8
 """Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
+FEW_MOVED = 4
+"""Of how many rows one at most moved to another group, for those alone to be counted again; estimated, for speed."""
 PROBE = 1 << 12
 """Rows that mostly tell candidates apart."""
 
@@ -100,6 +102,20 @@ class PreferenceMatrix:
         found.__dict__.update({name: self.__dict__[name] for name in UNWEIGHTED if name in self.__dict__})
         return found
 
+    def some_rows(self, rows: IntArray, counts: IntArray | None = None) -> PreferenceMatrix:
+        """Some of the rows (k,), each standing for its elements or for other numbers (k,) of them."""
+        unseen = None if self.unseen is None else csr_array(self.unseen[rows])
+        counts = self.counts[rows] if counts is None else counts
+        return replace(self, entries=csr_array(self.entries[rows]), counts=counts, unseen=unseen)
+
+    def rows_with_any(self, columns: BoolArray) -> BoolArray:
+        """(r,) the rows that any of these columns (q,) holds."""
+        found, entries = np.zeros(self.shape[0], bool), self.entries
+        for part, stored, lengths in row_parts(entries):
+            inside = np.take(columns, entries.indices[stored])
+            found[np.repeat(np.arange(part.start, part.stop), lengths)[inside]] = True
+        return found
+
     def n_elements(self, rows: BoolArray) -> int:
         """Number of elements, with multiplicity, in a mask over rows."""
         return int(self.counts[rows].sum())
@@ -151,14 +167,46 @@ class PreferenceMatrix:
         return np.bincount(pairs // n_sources, minlength=n_groups)
 
     def held_by_columns(self, rows: IntArray, n_groups: int) -> FloatArray:
-        """(q, T) elements of each group of rows that each column holds; rows (r,) have groups, -1 for none."""
-        entries, group = self.entries, np.where(rows >= 0, rows, n_groups)
-        held = np.zeros(self.shape[1] * (n_groups + 1))
-        for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
-            place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
-            amounts = np.repeat(self.counts[part], lengths)
-            held += sums_by(place, amounts if self.binary else amounts * entries.data[stored], held.size)
-        return held.reshape(self.shape[1], n_groups + 1)[:, :n_groups]
+        """(q, T) elements of each group of rows that each column holds; rows (r,) have groups, -1 for none.
+
+        Not to be written to: the last table is kept, because one step after the other asks for the same.
+        """
+        last = self._last_held
+        known = self._known_held(rows, n_groups)
+        if known is None:
+            known = self._recount(rows, n_groups)
+            known.flags.writeable = False
+            last.update(rows=rows.copy(), held=known)
+        return known
+
+    @cached_property
+    def _last_held(self) -> dict[str, Any]:
+        """The last question for what columns hold of groups, and the answer."""
+        return {}
+
+    @cached_property
+    def last_pairs(self) -> dict[str, Any]:
+        """The groups whose pairs of columns were counted last, and these pairs; for `methods`."""
+        return {}
+
+    def _known_held(self, rows: IntArray, n_groups: int) -> FloatArray | None:
+        """(q, T) the last table, if it is that of these groups."""
+        last = self._last_held
+        if last and last["held"].shape[1] == n_groups and np.array_equal(last["rows"], rows):
+            held: FloatArray = last["held"]
+            return held
+        return None
+
+    def _recount(self, rows: IntArray, n_groups: int) -> FloatArray:
+        """(q, T) elements of each group of rows that each column holds; only rows that moved, where they are few."""
+        last = self._last_held
+        if self.binary and last and last["held"].shape[1] == n_groups:
+            moved = np.flatnonzero(rows != last["rows"])
+            if FEW_MOVED * moved.size < rows.size:  # numbers of elements are whole, so that sums are exact
+                entries, counts = csr_array(self.entries[moved]), self.counts[moved]
+                lost = _held(entries, counts, last["rows"][moved], n_groups)
+                return np.asarray(last["held"] - lost + _held(entries, counts, rows[moved], n_groups))
+        return _held(self.entries, self.counts, rows, n_groups)
 
     def shared_with_groups(self, rows: IntArray, n_groups: int) -> csr_array:
         """(q, T) the same, sparse: by way of the table where it is small, else by the pairs that share an element."""
@@ -168,19 +216,28 @@ class PreferenceMatrix:
 
     def group_gains(self, rows: IntArray, columns: IntArray, quorum: Fraction) -> FloatArray:
         """(T,) gains of disjoint blocks, from the group of each row (r,) and column (q,), -1 for none."""
-        n_groups, entries = int(columns.max(initial=-1)) + 1, self.entries
+        n_groups = int(columns.max(initial=-1)) + 1
         weights = np.where(columns >= 0, self.weights, 0.0)
         # the elements of the block that each column holds: whole numbers, the same in any order of the rows
-        held, own = np.zeros(columns.size), np.where(columns >= 0, columns, -2)
-        for part, stored, lengths in row_parts(entries, max(CACHED, 8 * columns.size)):
-            indices, amounts = entries.indices[stored], np.repeat(self.counts[part], lengths)
-            amounts = amounts * (np.take(own, indices) == np.repeat(rows[part], lengths))
-            held += sums_by(indices, amounts if self.binary else amounts * entries.data[stored], held.size)
+        known = self._known_held(rows, n_groups)
+        if known is not None:
+            held = np.where(columns >= 0, known[np.arange(columns.size), columns], 0.0) if n_groups else weights
+        else:
+            held = self._held_of_own(rows, columns)
         asked = np.where(columns >= 0, self.group_sizes(rows, n_groups)[columns], 0.0) if n_groups else 0.0 * held
         if n_groups and self.unseen is not None and self.mask is not None:
             asked = asked - self._unseen_of_own(rows, columns, n_groups)
         excess = weights * (held - float(quorum) * asked)
         return sums_by(columns[columns >= 0], excess[columns >= 0], n_groups)
+
+    def _held_of_own(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """(q,) elements of the group of each column that it holds."""
+        entries, held, own = self.entries, np.zeros(columns.size), np.where(columns >= 0, columns, -2)
+        for part, stored, lengths in row_parts(entries, max(CACHED, 8 * columns.size)):
+            indices, amounts = entries.indices[stored], np.repeat(self.counts[part], lengths)
+            amounts = amounts * (np.take(own, indices) == np.repeat(rows[part], lengths))
+            held += sums_by(indices, amounts if self.binary else amounts * entries.data[stored], held.size)
+        return held
 
     def _unseen_of_own(self, rows: IntArray, columns: IntArray, n_groups: int) -> FloatArray:
         """(q,) elements of the group of each column that its mask did not see."""
@@ -220,6 +277,17 @@ class PreferenceMatrix:
         if found.binary:
             found.__dict__["sizes"] = pool.sizes[first].astype(np.float64)
         return found
+
+
+def _held(entries: csr_array, counts: IntArray, rows: IntArray, n_groups: int) -> FloatArray:
+    """(q, T) elements of each group of rows that each column holds."""
+    n_columns, group = entries.shape[1], np.where(rows >= 0, rows, n_groups)
+    held = np.zeros(n_columns * (n_groups + 1))
+    for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
+        place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
+        amounts = np.repeat(counts[part], lengths)
+        held += sums_by(place, amounts if entries.dtype == np.uint8 else amounts * entries.data[stored], held.size)
+    return held.reshape(n_columns, n_groups + 1)[:, :n_groups]
 
 
 def _distinct_columns(rows: csr_array, sizes: IntArray, mask: IntArray) -> tuple[IntArray, IntArray]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._groups import (
@@ -31,6 +32,11 @@ from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray, compar
 
 MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
+SCORED = 1 << 18
+"""Scores of rows in groups that are looked at together: two megabytes; fewer are slower by their calls. For speed."""
+FEW_NEAR = 6
+"""Of how many columns one at most is in a group that changed, for rows near those to be scored alone; estimated, for
+speed."""
 
 
 @dataclass(frozen=True)
@@ -79,18 +85,36 @@ class Votes:
 
     def best_rows(self, columns: IntArray) -> tuple[IntArray, float]:
         """(r,) best group of each row (-1 where none gains), and the total gain."""
-        key = columns.tobytes()
-        if self._last.get("key") != key:  # one step after the other asks for the same
-            best, top = self._top_rows(columns)
-            answer = np.where(top > 0, best, -1), float(self.problem.counts @ np.maximum(top, 0.0))
-            self._last.update(key=key, answer=answer)
-        rows, value = self._last["answer"]
-        return rows, value
+        last = self._last
+        if not last or not np.array_equal(last["columns"], columns):  # one step after the other asks for the same
+            best, top = self._again(columns) if last else self._top_rows(columns)
+            rows = np.where(top > 0, best, -1)
+            value = float(self.problem.counts @ np.maximum(top, 0.0))
+            last.update(columns=columns.copy(), best=best, top=top, rows=rows, value=value)
+        return last["rows"], last["value"]
 
     @cached_property
     def _last(self) -> dict[str, Any]:
         """The last question for the best rows, and the answer."""
         return {}
+
+    def _again(self, columns: IntArray) -> tuple[IntArray, FloatArray]:
+        """The same as `_top_rows`; where few groups differ from those of the last question, only rows near them."""
+        old, best, top = (self._last[name] for name in ("columns", "best", "top"))
+        differs = np.zeros(max(n_groups_of(old), n_groups_of(columns)) + 1, bool)
+        moved = old != columns
+        differs[old[moved]] = differs[columns[moved]] = True
+        differs[-1] = False  # columns in no group
+        near = differs[old] | differs[columns]
+        if FEW_NEAR * np.count_nonzero(near) < near.size:
+            rows = np.flatnonzero(self.problem.rows_with_any(near))
+            if 2 * rows.size < best.size:
+                # a row that none of these columns holds gains nothing from their groups, before and now
+                part = Votes(self.problem.some_rows(rows), self.reward, self.cost)
+                best, top = best.copy(), top.copy()
+                best[rows], top[rows] = part._top_rows(columns)
+                return best, top
+        return self._top_rows(columns)
 
     def first_rows(self, columns: IntArray) -> IntArray:
         """(r,) first group in which each row gains, -1 for none: the order in which Algorithm 1 removes them."""
@@ -100,13 +124,13 @@ class Votes:
     def _top_rows(self, columns: IntArray, first: bool = False) -> tuple[IntArray, FloatArray]:
         """(r,) and (r,) the group of the largest score of each row, and that score; or of the first that gains."""
         n_rows, n_groups = self.problem.shape[0], n_groups_of(columns)
-        if not self._is_dense(n_rows, n_groups):
+        if not self._is_dense(n_rows, n_groups, self.problem.entries.nnz):
             near = self._near_rows(columns)
             if first:
                 near.data = (near.data > 0) * (n_groups - near.indices).astype(np.float64)
             return top_in_rows(near)
         best, top = np.full(n_rows, -1), np.zeros(n_rows)
-        step = max(1, CACHED // (2 * (n_groups + 1)))
+        step = max(1, SCORED // (n_groups + 1))
         for start in range(0, n_rows if n_groups else 0, step):
             part = slice(start, min(start + step, n_rows))
             scores = self.row_scores(columns, part)
@@ -127,7 +151,7 @@ class Votes:
         n_groups = n_groups_of(rows)
         if n_groups == 0:
             return np.full(self.n_columns, -1)
-        if not self._is_dense(self.n_columns, n_groups):
+        if not self._is_dense(self.n_columns, n_groups, self._stored_in(rows)):
             best, top = top_in_rows(self._near_columns(rows))
         else:
             scores = self.column_scores(rows)
@@ -135,9 +159,13 @@ class Votes:
             top = scores[np.arange(best.size), best]
         return np.where(top > 0, best, -1)
 
-    def _is_dense(self, n_items: int, n_groups: int) -> bool:
-        """Whether it is quicker to score all items in all groups than only the pairs that overlap."""
-        return n_items * n_groups <= max(SCANNED * int(self.problem.entries.nnz), CACHED)
+    def _is_dense(self, n_items: int, n_groups: int, stored: int) -> bool:
+        """Whether it is quicker to score all items in all groups than only the pairs that share a stored entry."""
+        return n_items * n_groups <= max(SCANNED * stored, CACHED)
+
+    def _stored_in(self, rows: IntArray) -> int:
+        """Stored entries of the rows that are in a group."""
+        return int(np.diff(self.problem.entries.indptr)[rows >= 0].sum())
 
     def row_scores(self, columns: IntArray, part: slice | None = None) -> FloatArray:
         """(T, r) gain in each group of columns of each row, or of some of them.
@@ -150,8 +178,11 @@ class Votes:
         indices = entries.indices[stored]
         # columns in no group are counted in one more, which is left out
         group = np.where(columns >= 0, columns, n_groups)
-        place = np.repeat(np.arange(n_rows), np.diff(entries.indptr[start : stop + 1]))
-        place += np.take(group * n_rows, indices)
+        place = np.take(group * n_rows, indices)
+        if indices.size == n_rows * self._length:
+            place.reshape(n_rows, self._length)[:] += np.arange(n_rows)[:, None]
+        else:
+            place += np.repeat(np.arange(n_rows), np.diff(entries.indptr[start : stop + 1]))
         reward = np.take(self.reward, indices)
         if not self._binary:
             reward *= entries.data[stored]
@@ -195,15 +226,12 @@ class Votes:
     def gain_between_groups(self, columns: IntArray, rows: IntArray) -> FloatArray:
         """(T, T) gain of all columns of one group with all rows of another."""
         n_groups = n_groups_of(columns)
-        left = np.where(columns >= 0, columns, n_groups)[self.problem.entries.indices]
-        right = np.where(rows >= 0, rows, n_groups)[self.problem.row_of_entry]
-        reward = self.reward[self.problem.entries.indices] * self.problem.amounts
-        both = sums_by(left * (n_groups + 1) + right, reward, (n_groups + 1) ** 2)
-        gains = both.reshape(n_groups + 1, n_groups + 1)[:n_groups, :n_groups]
-        gains -= np.outer(self.asked(columns), self.problem.group_sizes(rows, n_groups))
-        if self.unseen_by_mask is not None:
-            gains += self._unasked(columns, rows).toarray()
-        return gains
+        if self._is_dense(self.n_columns, n_groups, self._stored_in(rows)):
+            held = in_groups(columns, self.reward).T @ self.problem.held_by_columns(rows, n_groups)
+            gains = held if self.unseen_by_mask is None else held + self._unasked(columns, rows).toarray()
+        else:
+            gains = self.near_groups(columns, rows).toarray()
+        return np.asarray(gains - np.outer(self.asked(columns), self.problem.group_sizes(rows, n_groups)))
 
     def near_groups(self, columns: IntArray, rows: IntArray) -> csr_array:
         """(T, T) the same before what is asked, where a column of the one group holds a row of the other."""
@@ -226,6 +254,11 @@ class Votes:
     def _lost(self, rows: IntArray, n_groups: int = 0) -> csr_array:
         """(v, T) elements of each group of rows that were not seen in each mask."""
         return csr_array(self.unseen_by_mask @ in_groups(rows, np.ones(rows.size), n_groups))
+
+    @cached_property
+    def _length(self) -> int:
+        """Entries of the longest row: those of every row, where each source put each element in a group."""
+        return int(np.diff(self.problem.entries.indptr).max(initial=0))
 
     @cached_property
     def _binary(self) -> bool:
@@ -272,6 +305,8 @@ LARGE = 1_000_000
 """Memberships of distinct rows above which fewer starts are tried, to keep the time in proportion."""
 FEW_GROUPS = 500
 """Groups up to which a table of all pairs of them is quicker than that of the pairs that meet; estimated, for speed."""
+SINGLE = 2**24
+"""Whole numbers below this are exact in single precision."""
 MAX_PAIRS = 4_000_000
 """Pairs of columns that are looked at together; a group of more than 2,000 columns is cut by its heaviest ones."""
 PAIR_COST = 60
@@ -347,9 +382,13 @@ def climb(
     passed = set() if passed is None else passed
     if value is None:
         columns, value = votes.alternate(columns)
+    tried: dict[Step, IntArray] = {}
     for _ in range(MAX_ROUNDS):
         before = value
         for step in steps:
+            if tried.get(step) is columns:
+                continue  # it gained nothing from here
+            tried[step] = columns
             changed = step(votes, columns)
             if np.array_equal(changed, columns):
                 continue  # settled already
@@ -472,7 +511,10 @@ class SparsePairs:
 def divided(votes: Votes, columns: IntArray) -> IntArray:
     """Each group cut in two by the one of its columns whose members and others gain most apart."""
     rows, _ = votes.best_rows(columns)
-    pairs = GroupPairs.of(votes.problem, rows, columns)
+    last = votes.problem.last_pairs
+    if not last or not (np.array_equal(last["rows"], rows) and np.array_equal(last["columns"], columns)):
+        last.update(rows=rows.copy(), columns=columns.copy(), pairs=GroupPairs.of(votes.problem, rows, columns))
+    pairs: GroupPairs | None = last["pairs"]  # neighbours on a path often have the same groups
     if pairs is None:
         return columns
     reward, cost = votes.reward[pairs.columns], votes.cost[pairs.columns]
@@ -554,40 +596,28 @@ class GroupPairs:
         lines = (np.arange(ordered.size) - first_row[of_group] - n_rows[of_group]) * n_columns[of_group]
         begins[ordered] = np.where(by_product[of_group], ends[of_group] + lines, ends[-1])
         within = np.arange(members.size) - starts[group]
-        tables = np.zeros(int(ends[-1]) + int(n_columns.max()))
+        # whole numbers below 2^24 are exact in single precision, in which products take half the time
+        total = int(problem.counts.sum())
+        number_type: type[np.floating[Any]] = np.float32 if problem.binary and total < SINGLE else np.float64
+        tables: NDArray[Any] = np.zeros(int(ends[-1]) + int(n_columns.max()), number_type)
         tables[np.take(begins, row) + np.take(within, column)] = values
-        counts = problem.counts[ordered].astype(np.float64)
+        counts: NDArray[Any] = problem.counts[ordered].astype(number_type)
         for t in np.flatnonzero(by_product):
             table = tables[ends[t] - n_rows[t] * n_columns[t] : ends[t]].reshape(n_rows[t], n_columns[t])
             weighted = table * counts[first_row[t] : first_row[t] + n_rows[t], None]
             product = weighted.T @ table[:, : width[t]]
             shared[first[starts[t]] :][: product.size] = product.ravel()
         rest = np.flatnonzero(~by_product[rows[row]])
-        row, column, values, amounts = row[rest], column[rest], values[rest], amounts[rest]
-        for one, other in pairs_in_rows(row):
-            i, j = column[one], column[other]
-            near = within[j] < width[group[j]]
-            shared += sums_by((first[i] + within[j])[near], (amounts[one] * values[other])[near], left.size)
+        if rest.size:
+            row, column, values, amounts = row[rest], column[rest], values[rest], amounts[rest]
+            ends_of_rows = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows.size))])
+            shape, heavy = (rows.size, members.size), within[column] < width[group[column]]
+            amount = csr_array((amounts, column, ends_of_rows), shape=shape)
+            heavy_ends = np.concatenate([[0], np.cumsum(np.bincount(row[heavy], minlength=rows.size))])
+            value = csr_array((values[heavy], column[heavy], heavy_ends), shape=shape)
+            both = csr_array(amount.T @ value)
+            shared[first[stored_rows(both)] + within[both.indices]] = both.data
         return cls(members, group, starts, problem.group_sizes(rows, kept.size), held, left, right, shared)
-
-
-def pairs_in_rows(row: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """All pairs of entries (k,) of the same row, in order, some millions at a time."""
-    begins = np.flatnonzero(np.diff(row, prepend=-1))
-    lengths = np.diff(np.append(begins, row.size))
-    done = np.concatenate([[0], np.cumsum(lengths**2)])
-    start = 0
-    while start < lengths.size:
-        stop = max(start + 1, int(np.searchsorted(done, done[start] + MAX_PAIRS, side="right")) - 1)
-        length, begin = lengths[start:stop], begins[start:stop]
-        # every entry of these rows as often as its row is long, and with it the entries of the row in turn
-        of_row = np.repeat(np.arange(length.size), length)
-        entry = np.arange(of_row.size) + begin[0]
-        one = np.repeat(entry, length[of_row])
-        steps = np.cumsum(length[of_row]) - length[of_row]
-        other = np.arange(one.size) - np.repeat(steps - begin[of_row], length[of_row])
-        yield one, other
-        start = stop
 
 
 def moved(votes: Votes, columns: IntArray) -> IntArray:

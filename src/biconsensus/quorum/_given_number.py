@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from biconsensus.matrix._groups import in_groups
 from biconsensus.matrix._matrix import PreferenceMatrix
+from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._linkage import average_tree, cut_tree
-from biconsensus.quorum._score import members_of, walk_coordinates, walk_groups
+from biconsensus.quorum._score import shared_amounts, unit_rows, walk_groups, walk_vectors
 
 MAX_LEAVES = 3000
 """Rows up to which every row is a leaf of the tree: its three dense matrices then take 216 MB at most."""
@@ -70,31 +72,38 @@ def _walk_alone(problem: PreferenceMatrix, n_groups: int) -> IntArray:
 
 def _similarity(problem: PreferenceMatrix, leaves: IntArray, n_groups: int) -> FloatArray:
     """(u, u) mean weighted co-occurrence of two leaves, times the cosine of their mean walk coordinates."""
-    members = members_of(problem, leaves)
-    size = np.maximum(members.sum(axis=0), 1.0)
-    held = problem.held_by_columns(leaves, members.shape[1]) / size
+    members = in_groups(leaves, problem.counts.astype(np.float64))
+    number = members.shape[1]
+    size = np.maximum(problem.group_sizes(leaves, number), 1.0)
+    held = problem.held_by_columns(leaves, number) / size
     together: FloatArray = held.T @ (problem.weights[:, None] * held)
     if problem.shape[1] > MAX_WALK:
         return together
-    place = members.T @ walk_coordinates(problem.entries, problem.counts, problem.weights, n_groups)
-    place /= np.maximum(np.linalg.norm(place, axis=1, keepdims=True), 1e-300)
-    return np.asarray(together * np.maximum(place @ place.T, 0.0))
+    amounts = problem.counts / np.maximum(problem.entries @ problem.weights, 1e-300)
+    vectors = walk_vectors(shared_amounts(problem, amounts).toarray(), problem.weights, n_groups)
+    place = np.zeros((number, vectors.shape[1]))
+    for rows, _, _ in row_parts(problem.entries):
+        place += members[rows].T @ unit_rows(problem.entries[rows] @ vectors)
+    return np.asarray(together * np.maximum(unit_rows(place) @ unit_rows(place).T, 0.0))
 
 
 def _moved(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
     """Rows moved to the group of the largest mean co-occurrence, themselves left out, while no group runs empty."""
-    inside = np.flatnonzero(labels >= 0)
-    own = (problem.entries @ problem.weights)[inside]
+    own, number = problem.entries @ problem.weights, int(labels.max(initial=-1)) + 1
     for _ in range(MAX_MOVES):
-        members = members_of(problem, labels)
-        near = problem.entries[inside] @ (problem.weights[:, None] * problem.held_by_columns(labels, members.shape[1]))
-        place = np.arange(inside.size), labels[inside]
-        size = np.tile(members.sum(axis=0), (inside.size, 1))
-        near[place] -= own
-        size[place] -= 1.0
+        sizes = problem.group_sizes(labels, number)
+        held = problem.weights[:, None] * problem.held_by_columns(labels, number)
         found = labels.copy()
-        found[inside] = (near / np.maximum(size, 1.0)).argmax(axis=1)
-        if np.array_equal(found, labels) or np.unique(found[inside]).size < members.shape[1]:
+        for rows, _, _ in row_parts(problem.entries):
+            inside = np.flatnonzero(labels[rows] >= 0)
+            group = labels[rows][inside]
+            near = (problem.entries[rows] @ held)[inside]
+            place = np.arange(inside.size), group
+            with_own = (near[place] - own[rows][inside]) / np.maximum(sizes[group] - 1.0, 1.0)
+            near /= np.maximum(sizes, 1.0)
+            near[place] = with_own
+            found[rows.start + inside] = near.argmax(axis=1)
+        if np.array_equal(found, labels) or np.unique(found[found >= 0]).size < number:
             break
         labels = found
     return labels

@@ -21,7 +21,7 @@ from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._groups import Blocks, held_weight, in_groups, largest_in_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of, peaks
+from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
@@ -384,7 +384,7 @@ class QuorumPath:
 def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes: tuple[int, int]) -> PathPoint:
     """Groups at one quorum, grown from a start and from the most frequent rows."""
     votes = Votes.at_quorum(scorer.problem, quorum)
-    starts = ([] if start is None else [start]) + [votes.best_columns(peaks(votes))]
+    starts = ([] if start is None else [start]) + [scorer.from_peaks]
     found: dict[float, IntArray] = {}
     passed: set[float] = set()
     for columns, value in map(votes.alternate, starts):
@@ -492,8 +492,7 @@ def steady_point(points: Sequence[PathPoint], score: Callable[[PathPoint], float
 def columns_behind(problem: PreferenceMatrix, labels: IntArray) -> IntArray | None:
     """(q,) the group of rows that each column holds most of, each group having one; None where columns run out."""
     n_groups = n_groups_of(labels)
-    held = problem.held_by_columns(labels, n_groups)
-    held[problem.weights <= 0] = 0.0
+    held = np.where(problem.weights[:, None] > 0, problem.held_by_columns(labels, n_groups), 0.0)
     columns = np.where(held.max(axis=1) > 0, held.argmax(axis=1), -1)
     sizes = problem.group_sizes(labels, n_groups)
     alike = held**2 / np.maximum(np.outer(problem.sizes, sizes), 1.0)

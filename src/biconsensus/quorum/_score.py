@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -28,8 +29,9 @@ from biconsensus.matrix._groups import (
     weights_behind,
 )
 from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
+from biconsensus.methods._joint import Votes, peaks
 from biconsensus.pool._pool import TRIVIAL_SHARE
-from biconsensus.pool._rows import row_parts
+from biconsensus.pool._rows import column_sums, row_parts
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
 
 TABLE = 8
@@ -66,11 +68,7 @@ class Overlaps:
     @classmethod
     def of(cls, problem: PreferenceMatrix) -> Overlaps:
         """Count them on the distinct rows."""
-        by_source = _places_by_source(problem)
-        if by_source is not None:
-            return cls(problem, _shared_by_sources(problem, *by_source))
-        entries = problem.entries.astype(np.float64)
-        return cls(problem, csr_array(entries.T @ (entries * problem.counts[:, None])))
+        return cls(problem, shared_amounts(problem, problem.counts.astype(np.float64), problem.sizes))
 
     @cached_property
     def _left(self) -> FloatArray:
@@ -148,6 +146,24 @@ class Overlaps:
         return np.asarray(votes / votes.sum())
 
 
+def shared_amounts(problem: PreferenceMatrix, amounts: FloatArray, sizes: FloatArray | None = None) -> csr_array:
+    """(q, q) sum over the rows that two columns share of an amount (r,) of each row; (q,) `sizes` are its diagonal.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 1], [0, 1, 1]]))
+    >>> shared_amounts(problem, np.array([1.0, 2.0, 4.0])).toarray().tolist()
+    [[3.0, 0.0, 1.0, 2.0], [0.0, 4.0, 0.0, 4.0], [1.0, 0.0, 1.0, 0.0], [2.0, 4.0, 0.0, 6.0]]
+    """
+    by_source = _places_by_source(problem)
+    if by_source is not None:
+        sizes = column_sums(problem.entries, amounts) if sizes is None else sizes
+        return _shared_by_sources(amounts, sizes, *by_source)
+    entries = problem.entries.astype(np.float64)
+    return csr_array(entries.T @ (entries * amounts[:, None]))
+
+
 def _places_by_source(problem: PreferenceMatrix) -> tuple[list[IntArray], NDArray[Any]] | None:
     """The columns of each source, and (c, r) the place among them of the one that holds each row, behind all for none.
 
@@ -176,11 +192,11 @@ def _places_by_source(problem: PreferenceMatrix) -> tuple[list[IntArray], NDArra
     return (own, held) if n_held == entries.nnz else None
 
 
-def _shared_by_sources(problem: PreferenceMatrix, own: list[IntArray], held: NDArray[Any]) -> csr_array:
+def _shared_by_sources(counts: FloatArray, sizes: FloatArray, own: list[IntArray], held: NDArray[Any]) -> csr_array:
     """(q, q) elements that two columns share, counted for two sources at a time; each source's own do not meet."""
-    counts, n_columns = problem.counts.astype(np.float64), problem.shape[1]
+    n_columns = sizes.size
     used = [k for k, columns in enumerate(own) if columns.size]
-    found: list[tuple[IntArray, IntArray, FloatArray]] = [(np.arange(n_columns), np.arange(n_columns), problem.sizes)]
+    found: list[tuple[IntArray, IntArray, FloatArray]] = [(np.arange(n_columns), np.arange(n_columns), sizes)]
     for a, b, left, right, amounts in _met([held[k] for k in used], counts, [own[k].size + 1 for k in used]):
         first, second = own[used[a]], own[used[b]]
         inside = (left < first.size) & (right < second.size)
@@ -304,14 +320,26 @@ def walk_coordinates(entries: csr_array, counts: IntArray, weights: FloatArray, 
     >>> np.abs(walk_coordinates(pool.rows, pool.counts, pool.weights, 1)).round(3).tolist()
     [[1.0], [1.0], [1.0]]
     """
-    edges = entries.astype(np.float64) * weights[None, :]
-    spread = edges * (1.0 / np.maximum(edges.sum(axis=1), 1e-300))[:, None]
-    graph = (spread.T @ (edges * counts[:, None])).toarray()
+    held = entries.astype(np.float64)
+    amounts = counts / np.maximum(held @ weights, 1e-300)
+    shared = (held.T @ (held * amounts[:, None])).toarray()
+    return unit_rows(held @ walk_vectors(shared, weights, n_groups))
+
+
+def walk_vectors(shared: FloatArray, weights: FloatArray, n_groups: int) -> FloatArray:
+    """(q, k) what each column adds to the coordinates of its rows, before these are scaled to unit length.
+
+    `shared` (q, q) are the elements that two columns share, each over the weight of all columns that hold it.
+    """
+    graph = weights[:, None] * shared * weights
     scale = 1.0 / np.sqrt(np.maximum(graph.sum(axis=1), 1e-300))
     scale[weights <= 0] = 0.0
-    found: FloatArray = spread @ (scale[:, None] * leading_vectors(scale[:, None] * graph * scale, n_groups))
-    found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300)
-    return found
+    return np.asarray((weights * scale)[:, None] * leading_vectors(scale[:, None] * graph * scale, n_groups))
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """(r, k) vectors scaled to unit length, zeros as they are."""
+    return np.asarray(vectors / np.maximum(np.sqrt(np.einsum("ik,ik->i", vectors, vectors)), 1e-300)[:, None])
 
 
 def leading_vectors(matrix: FloatArray, number: int) -> FloatArray:
@@ -464,14 +492,6 @@ def _nearness(
     return with_own, np.maximum(top_in_rows(sparse)[1], 0.0)
 
 
-def members_of(problem: PreferenceMatrix, labels: IntArray) -> FloatArray:
-    """(r, T) elements of each row in its group."""
-    members = np.zeros((labels.size, int(labels.max(initial=-1)) + 1))
-    inside = labels >= 0
-    members[inside, labels[inside]] = problem.counts[inside]
-    return members
-
-
 def used_backers(problem: PreferenceMatrix) -> FloatArray:
     """(q, c) sources behind each column that has a weight."""
     used: FloatArray = problem.backers.astype(np.float64).toarray() * (problem.weights > 0)[:, None]
@@ -600,8 +620,27 @@ class PathScorer:
         weights = self.plain * (told if self.columns is None else told[self.columns])
         return self.problem.with_weights(exact_sums(weights))
 
+    @cached_property
+    def from_peaks(self) -> IntArray:
+        """(q,) the most frequent row that each column holds: a start of the search, the same at every quorum."""
+        votes = Votes.at_quorum(self.problem, Fraction(1, 2))
+        return votes.best_columns(peaks(votes))
+
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
+        last = self._last_measured
+        if not last or not np.array_equal(last["labels"], labels):  # neighbours on a path often are the same grouping
+            last.update(labels=labels.copy(), fit=self._measured(labels))
+        fit: FitMeasures = last["fit"]
+        return fit
+
+    @cached_property
+    def _last_measured(self) -> dict[str, Any]:
+        """The last grouping that was measured, and its fit."""
+        return {}
+
+    def _measured(self, labels: IntArray) -> FitMeasures:
+        """Fit of a grouping of the rows."""
         n_groups = int(labels.max(initial=-1)) + 1
         if n_groups < 2:
             return FitMeasures()

@@ -11,23 +11,24 @@ these were found.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import gammaln, logsumexp
 
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 LEVEL = 0.05
 """Family-wise error up to which a group counts as significant: the convention of statistics."""
 WITNESSES = 10
 """Sources, those most like a group first, that may speak for it: bounds the time; the level holds for any number."""
-CELLS = 4_000_000
-"""Numbers per array when the unions of a source are compared with many groups: bounds memory, not the answer."""
+ROWS = 4096
+"""Distinct rows that are counted together: they stay in the cache, a third of the time of all at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +104,15 @@ class AgreementEvidence:
         inside = np.flatnonzero(labels >= 0)
         shape = (self.pool.rows.shape[0], n_groups)
         members = csr_array((np.ones(inside.size), (self.pool.inverse[inside], labels[inside])), shape=shape)
-        likeness, log_likeness, unions = self._likest_unions(members)
+        unions, jaccard, log_p = self._compared(members)
+        best = unions.first_of_largest(jaccard)
+        likeness = unions.spread(jaccard[best])
+        log_likeness, place = unions.spread(log_p[best]), unions.spread(best, -1)
         lowest = np.zeros(n_groups)
         for witness in np.argsort(-likeness, axis=0, kind="stable")[:WITNESSES]:
-            place = witness, np.arange(n_groups)
-            log_p = self._confirmed(witness, [unions[s][t] for t, s in enumerate(witness)])
-            lowest = np.minimum(lowest, np.maximum(log_p, log_likeness[place]))
+            own = witness, np.arange(n_groups)
+            confirmed = self._confirmed(witness, unions.candidates_up_to(place[own]))
+            lowest = np.minimum(lowest, np.maximum(confirmed, log_likeness[own]))
         return np.asarray(lowest / np.log(10.0))
 
     def place(self, labels: IntArray) -> IntArray:
@@ -139,84 +143,156 @@ class AgreementEvidence:
         return np.array([own.size for own in self._candidates])
 
     @cached_property
-    def _disjoint(self) -> list[bool]:
-        """For each source, whether no two of its candidates share an element."""
-        return [bool(self._held[:, own].sum(axis=1).max() <= 1) for own in self._candidates]
+    def _source(self) -> IntArray:
+        """(n,) number of the source of each candidate among those that have any; -1 for empty candidates."""
+        found = np.full(self._sizes.size, -1)
+        found[np.concatenate(self._candidates)] = np.repeat(np.arange(self._numbers.size), self._numbers)
+        return found
+
+    @cached_property
+    def _disjoint(self) -> BoolArray:
+        """(c,) whether no two candidates of a source share an element."""
+        pairs = self._shared.tocoo()
+        meet = (pairs.row != pairs.col) & (self._source[pairs.row] == self._source[pairs.col])
+        return ~np.isin(np.arange(self._numbers.size), self._source[pairs.row[meet]])
+
+    @cached_property
+    def _amounts(self) -> csr_array:
+        """(r, n) elements of each distinct row that a candidate holds."""
+        return csr_array(self._held.multiply(self.pool.counts[:, None]))
+
+    @cached_property
+    def _shared(self) -> csr_array:
+        """(n, n) elements that two candidates share: all that the unions of sources need of the rows."""
+        parts = [slice(start, start + ROWS) for start in range(0, self._held.shape[0], ROWS)]
+        shared = csr_array(self._held[parts[0]].T @ self._amounts[parts[0]])
+        for part in parts[1:]:
+            shared = shared + self._held[part].T @ self._amounts[part]
+        return csr_array(shared)
+
+    @cached_property
+    def _unseen(self) -> csr_array | None:
+        """(v, r) ones where a mask hides a distinct row; None where every source saw everything."""
+        return None if self.pool.unseen is None else csr_array(self.pool.unseen.T.astype(np.float64))
+
+    @cached_property
+    def _hidden(self) -> csr_array | None:
+        """(v, n) elements of each candidate that each mask hides."""
+        return None if self._unseen is None else csr_array(self._unseen @ self._amounts)
 
     @cached_property
     def _totals(self) -> FloatArray:
         """(c,) elements that each source saw."""
-        return self._seen(csr_array(self.pool.counts[:, None].astype(np.float64)))[:, 0]
+        counts = self.pool.counts.astype(np.float64)
+        hidden = None if self._unseen is None else (self._unseen @ counts)[:, None]
+        return self._seen(counts.sum(keepdims=True), hidden)[:, 0]
 
-    def _seen(self, amounts: csr_array) -> FloatArray:
-        """(c, k) how much of k row-wise amounts (r, k) each source saw."""
-        total = np.asarray(amounts.sum(axis=0), dtype=np.float64)
-        if self.pool.unseen is None or self.pool.mask_of is None:
-            return np.tile(total, (len(self._candidates), 1))
-        lost = (self.pool.unseen.T.astype(np.float64) @ amounts).toarray()
-        return np.asarray(total - lost[[self.pool.mask_of[own[0]] for own in self._candidates]])
+    def _seen(self, amounts: FloatArray, hidden: FloatArray | None) -> FloatArray:
+        """(c, k) how much of k amounts each source saw, of which each mask hides some (v, k)."""
+        if hidden is None or self.pool.mask_of is None:
+            return np.tile(amounts, (len(self._candidates), 1))
+        return np.asarray(amounts - hidden[[self.pool.mask_of[own[0]] for own in self._candidates]])
 
-    def _likest_unions(self, members: csr_array) -> tuple[FloatArray, FloatArray, list[list[IntArray]]]:
-        """For each source and group (r, T) the union most like the group: Jaccard index, log p of it, candidates."""
-        n_groups = members.shape[1]
-        held, seen = (self._held.T @ members).toarray(), self._seen(members)
-        likeness, log_p = np.zeros((len(self._candidates), n_groups)), np.zeros((len(self._candidates), n_groups))
-        unions: list[list[IntArray]] = []
-        for s, own in enumerate(self._candidates):
-            unions.append([])
-            for part in _parts(n_groups, own.size):
-                order, shared, size, price = self._unions(s, held[:, part])
-                jaccard = shared / (seen[s, part] + size - shared)
-                top = jaccard.argmax(axis=0)
-                place = top, np.arange(top.size)
-                likeness[s, part] = jaccard[place]
-                log_p[s, part] = _log_tail(shared[place], self._totals[s], seen[s, part], size[place]) + price[top]
-                for t, last in enumerate(top):
-                    unions[s].append(own[order[: last + 1, t] if self._disjoint[s] else order[[last], t]])
-        return likeness, log_p, unions
+    def _compared(self, members: csr_array) -> tuple[Unions, FloatArray, FloatArray]:
+        """Unions that meet groups (r, T), how like their groups they are (Jaccard index), and the log p of that."""
+        unions = self._unions(self._held.T @ members)
+        hidden = None if self._unseen is None else (self._unseen @ members).toarray()
+        seen = self._seen(np.asarray(members.sum(axis=0), dtype=np.float64), hidden)[unions.source, unions.group]
+        jaccard = unions.shared / (seen + unions.size - unions.shared)
+        return unions, jaccard, _log_tail(unions.shared, self._totals[unions.source], seen, unions.size) + unions.price
 
-    def _confirmed(self, witness: IntArray, unions: list[IntArray]) -> FloatArray:
-        """(T,) log p-value, all choices paid for, of the unions that one source each defines."""
-        sizes = np.array([union.size for union in unions])
-        chosen = np.ones(int(sizes.sum())), (np.concatenate(unions), np.repeat(np.arange(sizes.size), sizes))
-        union_rows = csr_array(self._held @ csr_array(chosen, shape=(self._held.shape[1], sizes.size)))
-        union_rows.data[:] = 1.0  # candidates of one source may overlap
-        log_p = _log_fisher(self._answers(union_rows, witness), len(self._candidates) - 1)
+    def _confirmed(self, witness: IntArray, chosen: csr_array) -> FloatArray:
+        """(T,) log p-value, all choices paid for, of unions of candidates (n, T) that one source each defines."""
+        sizes = np.diff(chosen.tocsc().indptr)
+        log_p = _log_fisher(self._answers(chosen, witness), len(self._candidates) - 1)
         return np.asarray(log_p + np.log(len(self._candidates)) + _log_choices(self._numbers[witness], sizes))
 
-    def _answers(self, union_rows: csr_array, witness: IntArray) -> FloatArray:
-        """(c, T) log p-value of what each source shares with each union (r, T); 0 for the source it comes from."""
-        amounts = csr_array(union_rows.multiply(self.pool.counts[:, None]))
-        held, marked = (self._held.T @ amounts).toarray(), self._seen(amounts)
-        found = np.zeros((len(self._candidates), witness.size))
-        for t, own in enumerate(self._candidates):
-            for part in _parts(witness.size, own.size):
-                _, shared, size, price = self._unions(t, held[:, part])
-                log_p = _log_tail(shared, self._totals[t], marked[t, part], size) + price[:, None]
-                found[t, part] = np.minimum(log_p.min(axis=0), 0.0)
+    def _answers(self, chosen: csr_array, witness: IntArray) -> FloatArray:
+        """(c, T) log p-value of what each source shares with unions (n, T); 0 for the source that they are of."""
+        # candidates that make a union do not overlap: what it shares is the sum of what they share
+        unions = self._unions(self._shared @ chosen)
+        hidden = None if self._hidden is None else (self._hidden @ chosen).toarray()
+        marked = self._seen(np.asarray(chosen.T @ self._sizes), hidden)[unions.source, unions.group]
+        log_p = _log_tail(unions.shared, self._totals[unions.source], marked, unions.size) + unions.price
+        found = unions.spread(np.minimum(unions.smallest(log_p), 0.0))
         found[witness, np.arange(witness.size)] = 0.0
         return found
 
-    def _unions(self, source: int, held: FloatArray) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
-        """Unions of candidates of a source for sets of which each candidate holds so much (n, T).
+    def _unions(self, held: csr_array) -> Unions:
+        """Unions of candidates of each source for sets of which each candidate holds so much (n, T).
 
-        (k, T) order of the candidates by the share of them in the set; (k, T) what the first 1 to k of them share with
-        the set and (k, T) hold in all; (k,) log price. Where candidates overlap, single ones in place of unions.
+        The candidates of a source that meet a set, by the share of them in it, make the unions of the first 1, 2, ...
+        of them. Where candidates of a source overlap, single ones in place of unions.
         """
-        own = self._candidates[source]
-        shared, size = held[own], np.broadcast_to(self._sizes[own, None], (own.size, held.shape[1]))
-        order = np.argsort(-shared / size, axis=0, kind="stable")
-        shared, size = np.take_along_axis(shared, order, axis=0), np.take_along_axis(size, order, axis=0)
-        if not self._disjoint[source]:
-            return order, shared, size, np.full(own.size, np.log(2.0 * own.size))
-        price = _log_choices(np.full(own.size, own.size), np.arange(1, own.size + 1))
-        return order, shared.cumsum(axis=0), size.cumsum(axis=0), price
+        entries = held.tocoo()
+        source, size = self._source[entries.row], self._sizes[entries.row]
+        order = np.lexsort([entries.row, -entries.data / size, entries.col, source])
+        candidate, group, source = entries.row[order], entries.col[order], source[order]
+        shared, size = entries.data[order], size[order]
+        start = np.flatnonzero(np.diff(source * held.shape[1] + group, prepend=-1))
+        length = np.diff(np.append(start, order.size))
+        number = np.where(self._disjoint[source], np.arange(order.size) - np.repeat(start, length) + 1, 1)
+        together = self._disjoint[source]
+        shared = np.where(together, _cumulated(shared, start, length), shared)
+        size = np.where(together, _cumulated(size, start, length), size)
+        price = _log_choices(self._numbers[source], number)
+        shape = self._numbers.size, held.shape[1]
+        return Unions(source, group, candidate, shared, size, price, number, start, shape, self._sizes.size)
 
 
-def _parts(number: int, width: int) -> Iterator[slice]:
-    """Slices of columns, narrow enough that arrays of that width stay within the bound."""
-    step = max(1, CELLS // max(width, 1))
-    return (slice(start, min(start + step, number)) for start in range(0, number, step))
+@dataclass(frozen=True, eq=False)
+class Unions:
+    """Unions of candidates of one source each, for several sets: by source, then by set, the smallest first."""
+
+    source: IntArray
+    group: IntArray
+    candidate: IntArray
+    """(u,) the source of each union, the set that it is for, and the last candidate in it."""
+    shared: FloatArray
+    size: FloatArray
+    """(u,) what it shares with the set, and holds in all."""
+    price: FloatArray
+    """(u,) log price of the choice of its candidates."""
+    number: IntArray
+    """(u,) candidates in it: this one and those just before it."""
+    start: IntArray
+    """First union of each pair of a source and a set that meet."""
+    shape: tuple[int, int]
+    """Sources and sets."""
+    n_candidates: int
+
+    def smallest(self, values: FloatArray) -> FloatArray:
+        """The smallest of the values (u,) of each pair."""
+        return np.minimum.reduceat(values, self.start) if self.start.size else values
+
+    def first_of_largest(self, values: FloatArray) -> IntArray:
+        """For each pair, the first union of those with the largest of the values (u,)."""
+        if self.start.size == 0:
+            return self.start
+        length = np.diff(np.append(self.start, values.size))
+        largest = np.flatnonzero(values == np.repeat(np.maximum.reduceat(values, self.start), length))
+        return largest[np.searchsorted(largest, self.start)]
+
+    def spread(self, values: NDArray[Any], otherwise: float = 0) -> NDArray[Any]:
+        """(sources, sets) values of the pairs, and another value where a source and a set do not meet."""
+        found = np.full(self.shape, otherwise, values.dtype)
+        found[self.source[self.start], self.group[self.start]] = values
+        return found
+
+    def candidates_up_to(self, places: IntArray) -> csr_array:
+        """(n, sets) the candidates of one union for each set (-1: none)."""
+        numbers = np.where(places >= 0, self.number[places] if self.number.size else 0, 0)
+        first = np.repeat(places - numbers + 1, numbers)
+        within = np.arange(numbers.sum()) - np.repeat(np.cumsum(numbers) - numbers, numbers)
+        candidates, sets = self.candidate[first + within], np.repeat(np.arange(places.size), numbers)
+        return csr_array((np.ones(candidates.size), (candidates, sets)), shape=(self.n_candidates, places.size))
+
+
+def _cumulated(values: FloatArray, start: IntArray, length: IntArray) -> FloatArray:
+    """Sums from the first value of each part; whole numbers, so that differences of sums are exact."""
+    total = np.cumsum(values)
+    before = total[start] - values[start]
+    return np.asarray(total - np.repeat(before, length))
 
 
 def _log_binomial(n: FloatArray | float, k: FloatArray | float) -> FloatArray:
@@ -229,7 +305,7 @@ def _log_choices(n: IntArray, k: IntArray) -> FloatArray:
     return np.asarray(k * np.log(2.0) + _log_binomial(n.astype(np.float64), k.astype(np.float64)))
 
 
-def _log_tail(shared: FloatArray, total: float, marked: FloatArray, drawn: FloatArray) -> FloatArray:
+def _log_tail(shared: FloatArray, total: FloatArray, marked: FloatArray, drawn: FloatArray) -> FloatArray:
     """Upper bound of log P(X >= shared) for `drawn` of `total` elements of which some are marked.
 
     The terms of a hypergeometric distribution fall at least as fast as the first two, so that a geometric series bounds
