@@ -150,6 +150,21 @@ def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
     return X
 
 
+def check_columns_are_numbers(X: Any, what: str = "X") -> None:
+    """Columns of a data frame that can all be made numbers; the error names the first one that cannot."""
+    if not hasattr(X, "iloc"):
+        return
+    for number, name in enumerate(X.columns):
+        column = X.iloc[:, number]  # two columns may have one name
+        try:
+            np.asarray(column, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"{what}: column {name!r} does not hold numbers ({column.dtype}, the first is {column.iloc[0]!r}). "
+                "Leave it out, or encode it as numbers first."
+            ) from error
+
+
 def check_not_empty(n_elements: int, n_candidates: int) -> None:
     """At least one element and one candidate."""
     if n_elements == 0:

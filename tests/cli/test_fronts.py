@@ -86,7 +86,10 @@ def test_cluster_finds_far_groups(here: Callable[..., Any], points_csv: Path, tm
     summary = json.loads(done.stdout)
     assert summary["groups"] == 3
     assert summary["scores"]["ari"] > 0.95
-    assert "3 groups in 45 elements" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "3 groups in 45 elements" in page
+    assert '"name":"x"' in page, "columns are called as in the file"
+    assert "column 1" not in page
 
 
 def test_communities_of_two_cliques(here: Callable[..., Any], tmp_path: Path) -> None:
@@ -162,7 +165,13 @@ def test_fit_takes_bounds_and_a_picture(here: Callable[..., Any], tmp_path: Path
     done = here(*options, "--bound", "radius=5:", "--bound", "coverage=0.5:1", "--image", "p.png", "--report", "r.html")
     assert done.returncode == 0, done.stderr
     assert "20, 20, 9" in done.stdout
-    assert "data:image/png;base64," in (tmp_path / "r.html").read_text(encoding="utf-8")
+    shown = done.stdout.splitlines()
+    assert shown[0].startswith("read p.csv"), "what was read comes before what was found"
+    assert shown[1].split()[-2:] == ["threshold", "parameters"]
+    assert shown[2].split()[4] == "0.2"
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "data:image/png;base64," in page
+    assert "Each group is a model that was fitted to its elements" in page
     for wrong, message in ((("--bound", "radius"), "NAME=LOW:HIGH"), (("--image", "p.png"), "--report")):
         refused = here(*options, *wrong)
         assert refused.returncode == 2
@@ -173,7 +182,7 @@ def test_fit_without_threshold_explains(here: Callable[..., Any], tmp_path: Path
     np.savetxt(tmp_path / "p.csv", np.random.default_rng(0).random((50, 2)), delimiter=",")
     done = here("fit", "p.csv")
     assert done.returncode == 2
-    assert "threshold" in done.stderr
+    assert "--threshold auto" in done.stderr
     assert done.stderr.count("\n") == 1
 
 

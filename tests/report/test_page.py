@@ -193,6 +193,16 @@ def test_features_that_tell_a_group() -> None:
     assert any(axis["name"] == "column 4" for axis in content["view"]["axes"])
 
 
+def test_columns_have_the_names_of_the_user(blobs: Any) -> None:
+    names = ["height", "width"]
+    frame = __import__("pandas").DataFrame(blobs[1], columns=names)
+    for options in ({"X": blobs[1], "features": names}, {"X": frame}):
+        axes = content_of(render_report(blobs[0], **options))["view"]["axes"]
+        assert [axis["name"] for axis in axes] == names
+    with pytest.raises(InputError, match="features must name the 2 columns of X, got 1 names"):
+        render_report(blobs[0], X=blobs[1], features=["height"])
+
+
 @pytest.mark.parametrize("top", [3, 255, 256, 70_000])
 def test_packed_numbers_take_as_few_bytes_as_they_need(top: int) -> None:
     assert packed(np.array([0, top]))["bytes"] == (1 if top < 256 else 2 if top < 65_536 else 4)

@@ -12,6 +12,7 @@ from sklearn.metrics import consensus_score
 import biconsensus as bc
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.quorum._confidence import confidence
+from biconsensus.result._notebook import sentence_of
 from tests.helpers.strategies import label_tables, paper_consensus, quiet_consensus
 
 
@@ -391,3 +392,15 @@ def test_arrow_gets_all_numbers_without_a_copy(result):
     numbers = {"label": result.labels, "confidence": result.confidence().elements, "backing": result.backing}
     for name, values in numbers.items():
         assert table[name].chunk(0).buffers()[1].address == values.__array_interface__["data"][0]
+
+
+def test_the_summary_says_when_chance_may_explain_every_group():
+    rng = np.random.default_rng(0)
+    random = bc.find_consensus([rng.integers(0, 3, 200) for _ in range(8)])
+    assert len(random) > 0
+    assert random.significance.min() > np.log10(0.05)
+    assert "confirms none of them: chance may explain them" in random.summary
+    assert "chance" not in sentence_of(random, tested=False)
+    agreed = bc.find_consensus([np.arange(200) % 3] * 8)
+    assert "chance" not in agreed.summary
+    assert "chance" not in bc.find_consensus([np.arange(200) % 3]).summary, "one source can only be believed"

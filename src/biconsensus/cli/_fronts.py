@@ -51,12 +51,12 @@ def run_cluster(
     from biconsensus import ConsensusClustering, Runs, Search
 
     search = Search(**settings).checked()
-    X, true, ids = point_table(path, reading, FEATURES, output)
+    X, names, true, ids = point_table(path, reading, FEATURES, output)
     with output.working(f"clustering {X.shape[0]:,} elements", bar=True) as tell:
         runs = Runs(checkpoint=resume, progress=tell)
         estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs).fit(X)
     consensus = named(estimator.consensus_, ids)
-    output.finish(consensus, truth=true, page={"title": f"Clusters of {called(path)}", "X": X})
+    output.finish(consensus, truth=true, page={"title": f"Clusters of {called(path)}", "X": X, "features": names})
 
 
 def run_communities(
@@ -106,12 +106,18 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     from biconsensus.report import FittedModels
     from biconsensus.report._encode import data_uri
 
+    if settings.get("threshold") is None:
+        raise InputError(
+            "--threshold is required: the largest distance of a point to its model, in the units of the data; about "
+            "2.5 times the standard deviation of the noise. If you do not know it, --threshold auto takes it from the "
+            "data."
+        )
     if image is not None:
         if output.report is None:
             raise InputError("--image is shown in the report; say where that goes with --report PAGE.html.")
         data_uri(image)  # what is wrong with the picture is told before any work
 
-    X, true, ids = point_table(path, reading, COORDINATES, output)
+    X, names, true, ids = point_table(path, reading, COORDINATES, output)
     fitter = MultiModelFitter(**settings)
     several = isinstance(settings["model"], list)
     kind = ", ".join(settings["model"]) if several else settings["model"]
@@ -122,21 +128,22 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     page = {
         "title": f"Models of kind {kind} in {called(path)}",
         "X": X,
+        "features": names,
         "models": FittedModels([get_model(one) for one in fitter.families_], fitter.params_, width, fitter.labels_),
         "image": image,
         "extra": {
             "Family": fitter.families_,
             "log10 NFA": fitter.nfa_.tolist(),
+            "Threshold": [f"{width:.3g}" for width in widths],
             "Parameters": parameters(fitter.params_),
         },
     }
-    if not (output.quiet or output.as_json):
-        show_models(fitter)
     output.finish(
         named(fitter.consensus_, ids),
         truth=true,
         page=page,
         columns={"model": fitter.labels_, "log10_nfa": nfa_of_elements(fitter)},
+        table=model_table(fitter) if len(widths) else None,
         families=fitter.families_,
         models=[params.tolist() for params in fitter.params_],
         log10_nfa=fitter.nfa_.tolist(),
@@ -151,19 +158,17 @@ def nfa_of_elements(fitter: Any) -> Any:
     return np.append(fitter.nfa_, np.nan)[fitter.labels_]
 
 
-def show_models(fitter: Any) -> None:
-    """Print the models, one a row: family, elements, number of false alarms, parameters."""
+def model_table(fitter: Any) -> Any:
+    """The models, one a row: family, elements, number of false alarms, threshold, parameters."""
     import numpy as np
-    from rich.console import Console
     from rich.table import Table
 
-    if not len(fitter.params_):
-        return
-    table = Table("model", "family", "elements", "log10 NFA", "parameters", box=None)
-    rows = zip(fitter.families_, fitter.nfa_, parameters(fitter.params_))
-    for index, (family, nfa, text) in enumerate(rows):
-        table.add_row(str(index), family, str(int(np.sum(fitter.labels_ == index))), f"{nfa:.1f}", text)
-    Console().print(table)
+    table = Table("model", "family", "elements", "log10 NFA", "threshold", "parameters", box=None)
+    rows = zip(fitter.families_, fitter.nfa_, fitter.thresholds_, parameters(fitter.params_))
+    for index, (family, nfa, width, text) in enumerate(rows):
+        n_elements = int(np.sum(fitter.labels_ == index))
+        table.add_row(str(index), family, str(n_elements), f"{nfa:.1f}", f"{width:.3g}", text)
+    return table
 
 
 def parameters(params: Any) -> list[str]:

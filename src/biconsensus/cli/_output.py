@@ -106,18 +106,28 @@ class Output:
             yield
 
     def finish(
-        self, consensus: Consensus, *, truth: Any = None, page: dict[str, Any] | None = None, **more: Any
+        self,
+        consensus: Consensus,
+        *,
+        truth: Any = None,
+        page: dict[str, Any] | None = None,
+        columns: dict[str, Any] | None = None,
+        table: Any = None,
+        **more: Any,
     ) -> None:
-        """Write the files, then print the summary."""
+        """Write the files, then print the summary.
+
+        `page` is for the report, `columns` are further ones of the table of elements, `table` is one of fitted
+        models for people, and what is left is for scripts.
+        """
         # the whole result first: whatever happens to the rest, the work is not lost
         if self.save is not None:
             consensus.save(self.save)
         scores = truth_scores(consensus, truth)
-        columns = more.pop("columns", {})
         if self.out is not None:
             from biconsensus.result._notebook import write_elements
 
-            write_elements(consensus, self.out, columns, self.escape)
+            write_elements(consensus, self.out, columns or {}, self.escape)
         if self.report is not None:
             with self.working("writing the report"):
                 about = {"Command": self.command, "Input": self.source, "Seed": self.seed}
@@ -125,7 +135,7 @@ class Output:
         if self.as_json:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
-            self.show(consensus, scores)
+            self.show(consensus, scores, table)
         if self.verbose:
             said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
             print(f"settings: {said}", file=sys.stderr)
@@ -167,13 +177,15 @@ class Output:
             "seconds": round(time.perf_counter() - self.started, 3),
         }
 
-    def show(self, consensus: Consensus, scores: dict[str, float]) -> None:
-        """A table of the groups for people."""
+    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None) -> None:
+        """A table of the groups for people, after one of the models behind them, if there are any."""
         from rich.console import Console
 
         console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         if self.decided:
             console.print(f"read {self.decided}", markup=False)
+        if table is not None:
+            console.print(table)
         console.print(group_table(consensus))
         left = int((consensus.labels < 0).sum())
         console.print(f"{len(consensus)} groups, {left:,} of {consensus.labels.size:,} elements in no group.")

@@ -123,14 +123,14 @@ def label_table(path: Path, reading: Reading) -> Any:
     return read(path, reading)
 
 
-def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tuple[Any, Any, Any]:
-    """Points, the true groups, the ids; the column of truth may hold text."""
+def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tuple[Any, list[str], Any, Any]:
+    """Points, the names of their columns, the true groups, the ids; the column of truth may hold text."""
     from biconsensus.pool.io._tables import point_table as read
     from biconsensus.pool.io._tables import true_groups
 
     table = read(path, replace(reading, key="X"), kind)
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
-    return table.X, true_groups(table.truth), table.ids
+    return table.X, table.names, true_groups(table.truth), table.ids
 
 
 def called(path: Path) -> str:

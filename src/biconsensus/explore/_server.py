@@ -115,6 +115,8 @@ class Backend:
 def _render(subject: Subject, answer: Any, command: tuple[str, str]) -> tuple[str, dict[str, Any] | None]:
     """The report as text, and the modes in it."""
     options = {"title": f"Consensus of {subject.name}", "X": subject.X, "graph": subject.graph, "truth": subject.truth}
+    if subject.X is not None and subject.columns:
+        options["features"] = [name for name, role in subject.columns.items() if role == "used"]
     text = render_report(answer, **options, about={"Input": subject.name}, command=command)
     return text, modes_view(answer)
 

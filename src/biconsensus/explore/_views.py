@@ -19,6 +19,7 @@ from biconsensus.pool.io._roles import AS_USED
 from biconsensus.protocols import IntArray
 from biconsensus.quorum._confidence import matched
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._notebook import sentence_of
 
 MOST_GROUPS = 200
 """Groups that a page lists; it says how many there are."""
@@ -48,7 +49,8 @@ def state(space: Workspace) -> dict[str, Any]:
             "error": space.error,
             "progress": {"done": done, "total": total, "step": step},
             "kept": [
-                {"name": kept.name, "groups": len(kept.answer), "summary": kept.answer.summary} for kept in space.kept
+                {"name": kept.name, "groups": len(kept.answer), "summary": sentence_of(kept.answer, tested=False)}
+                for kept in space.kept
             ],
         }
         if subject is None:
@@ -108,7 +110,8 @@ def _answer(answer: Consensus, subject: Subject, space: Workspace) -> dict[str, 
         "outside": int((labels < 0).sum()),
         "sizes": sizes[:MOST_GROUPS].tolist(),
         "candidates": [int(own.size) for own in answer.candidates[:MOST_GROUPS]],
-        "summary": answer.summary if space.status != PREVIEW else "",
+        # what takes long has its place in the report: this is sent after every move
+        "summary": sentence_of(answer, tested=False) if space.status != PREVIEW else "",
     }
     if subject.truth is not None:
         found["scores"] = space.once("scores", answer, lambda: _scores(subject.truth, labels))
@@ -225,8 +228,8 @@ def compare(space: Workspace, name: str) -> dict[str, Any]:
     shown = moved[:MOST_ELEMENTS]
     return {
         "name": name,
-        "before": {"groups": len(kept.answer), "summary": kept.answer.summary},
-        "after": {"groups": len(answer), "summary": answer.summary},
+        "before": {"groups": len(kept.answer), "summary": sentence_of(kept.answer, tested=False)},
+        "after": {"groups": len(answer), "summary": sentence_of(answer, tested=False)},
         "scores": {key: _short(value) for key, value in answer.compare(kept.answer).items()},
         "table": table[: MOST_CROSSED + 1, : MOST_CROSSED + 1].tolist()
         if max(table.shape) <= MOST_CROSSED + 1

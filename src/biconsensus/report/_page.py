@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -38,6 +39,12 @@ SURE_NOTES = {
     "that hold its elements.",
 }
 """How sure groups are, by whether they may overlap."""
+ONE_POINT_NOTES = {
+    False: "This result has one point: its quorum was given, or its groups overlap. With quorum='auto' the page "
+    "moves along the quorum path.",
+    True: "Each group is a model that was fitted to its elements, and that chance does not explain.",
+}
+"""Why there is no slider, by whether the groups are fitted models."""
 DOUBTFUL = 0.5
 """Confidence below which an element is called doubtful: it would more probably be grouped otherwise."""
 SCRIPTS = (
@@ -90,6 +97,7 @@ def render_report(
     *,
     title: str = "Consensus report",
     X: Any = None,
+    features: Sequence[str] | None = None,
     graph: Any = None,
     models: FittedModels | None = None,
     image: Any = None,
@@ -106,8 +114,10 @@ def render_report(
         A result.
     title : str
         Heading of the page.
-    X : (m, d) array, optional
+    X : (m, d) array or DataFrame, optional
         The elements as points, drawn by group.
+    features : sequence of d str, optional
+        Names of the columns of `X`; those of a DataFrame by default.
     graph : (m, m) sparse array or networkx Graph, optional
         The network whose nodes are the elements.
     models : FittedModels, optional
@@ -140,7 +150,15 @@ def render_report(
         raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
     template = page_template()
     content = page_data(
-        consensus, X=X, graph=graph, models=models, image=image, truth=truth, extra=extra or {}, command=command
+        consensus,
+        X=X,
+        features=features,
+        graph=graph,
+        models=models,
+        image=image,
+        truth=truth,
+        extra=extra or {},
+        command=command,
     )
     modes = modes_view(consensus)
     script = "".join(_asset(name) for name in SCRIPTS)
@@ -155,6 +173,7 @@ def render_report(
         headline=headline(consensus),
         summary="" if consensus.summary in headline(consensus) else consensus.summary,
         sure_note=SURE_NOTES[bool(content["overlap"])],
+        one_point_note=ONE_POINT_NOTES[consensus.settings.get("chosen_by") == "models"],
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
         warnings=remarks(consensus, modes),
@@ -172,6 +191,7 @@ def page_data(
     consensus: Consensus,
     *,
     X: Any = None,
+    features: Sequence[str] | None = None,
     graph: Any = None,
     models: FittedModels | None = None,
     image: Any = None,
@@ -193,7 +213,7 @@ def page_data(
         "elements": element_data(consensus, sample),
         "candidates": candidate_data(consensus),
         "path": points_data(stops, sample),
-        "view": domain_view(stops, sample, X, graph, models, image),
+        "view": domain_view(stops, sample, X, features, graph, models, image),
         **source_data(consensus, sample, truth),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,13 @@ class FittedModels:
 
 
 def domain_view(
-    stops: list[Stop], sample: Sample, X: Any, graph: Any, models: FittedModels | None, image: Any = None
+    stops: list[Stop],
+    sample: Sample,
+    X: Any,
+    features: Sequence[str] | None,
+    graph: Any,
+    models: FittedModels | None,
+    image: Any = None,
 ) -> dict[str, Any] | None:
     """The view that fits what was given, or none."""
     if image is not None and (X is None or graph is not None):
@@ -84,13 +91,15 @@ def domain_view(
         return network_view(stops, consensus, graph)
     if X is None:
         return None
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
+    given = X.columns if features is None and hasattr(X, "columns") else features
     X = np.asarray(X, np.float64)
     if X.ndim != 2 or X.shape[0] != consensus.labels.size:
         raise InputError(
             f"X must have one row for each of the {consensus.labels.size} elements; its shape is {X.shape}."
         )
-    names = names or [f"column {k + 1}" for k in range(X.shape[1])]
+    names = [f"column {k + 1}" for k in range(X.shape[1])] if given is None else [str(name) for name in given]
+    if len(names) != X.shape[1]:
+        raise InputError(f"features must name the {X.shape[1]} columns of X, got {len(names)} names.")
     if models is not None:
         view = models_view(consensus, sample, X, names, models)
     else:

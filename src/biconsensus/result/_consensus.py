@@ -205,13 +205,13 @@ class Consensus:
 
     @property
     def summary(self) -> str:
-        """What was found and what was decided (quorum, sizes, candidates left out), in plain words.
+        """What was found and what was decided (quorum, sizes, candidates left out), and any doubt, in plain words.
 
         Examples
         --------
         >>> import biconsensus as bc
-        >>> bc.find_consensus([[0] * 4 + [1] * 4] * 3, quorum=0.5).summary
-        '2 groups at quorum 0.5; the quorum was given; a group needs 4 elements and 2 of 3 sources; every element is in
+        >>> bc.find_consensus([[0] * 9 + [1] * 9] * 5, quorum=0.5).summary
+        '2 groups at quorum 0.5; the quorum was given; a group needs 7 elements and 3 of 5 sources; every element is in
         a group.'
         """
         from biconsensus.result._notebook import sentence_of
@@ -603,10 +603,17 @@ def at_point(consensus: Consensus, path: ConsensusPath, point: PathGroups) -> Co
     )
 
 
-def made_by(consensus: Consensus, estimator: Any, call: str, command: str | None = None) -> Consensus:
-    """The same result with the call of an estimator, and the command and its seed, that make it again."""
+def made_by(
+    consensus: Consensus, estimator: Any, call: str, command: str | None = None, said: str | None = None
+) -> Consensus:
+    """The same result with the call of an estimator, and the command and its seed, that make it again.
+
+    `said` is what the estimator decided about its data, for the summary.
+    """
     text, seed = estimator.__repr__(N_CHAR_MAX=LONG), estimator.random_state
     front = {"call": f"{text}.{call}.consensus_", "command": command, "seed": seed if isinstance(seed, int) else None}
+    if said is not None:
+        front["said"] = said
     return replace(consensus, extraction={**consensus.extraction, "front": front})
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from biconsensus.errors import MissingDependencyError
 from biconsensus.pool.io import write_table
+from biconsensus.significance._agreement import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,14 +38,18 @@ DECIDED_BY = {
 """What decided how fine the groups are, in plain words."""
 
 
-def sentence_of(consensus: Consensus) -> str:
-    """What was found and what was decided, in one or two sentences of plain words."""
+def sentence_of(consensus: Consensus, tested: bool = True) -> str:
+    """What was found and what was decided, in one or two sentences of plain words.
+
+    Whether the sources agree beyond chance is left out where that is not `tested`: it looks at all distinct rows.
+    """
     settings, number = consensus.settings, len(consensus)
     left = int((consensus.labels < 0).sum())
+    of_data = consensus.extraction.get("front", {}).get("said")
     if consensus.extraction.get("origin") == "no structure":
         return (
             f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
-            f"(decided by the {settings.get('evidence', 'pool')})."
+            f"(decided by the {settings.get('evidence', 'pool')}{f'; {of_data}' if of_data else ''})."
         )
     groups = "1 group" if number == 1 else f"{number:,} groups"
     said = [f"{groups} at quorum {settings.get('quorum', 0.5):.3g}; {DECIDED_BY[settings.get('chosen_by', 'given')]}"]
@@ -55,12 +60,22 @@ def sentence_of(consensus: Consensus) -> str:
         f"a group needs {settings.get('min_elements')} elements and {settings.get('min_candidates')} of "
         f"{len(consensus.pool.sources):,} sources"
     )
+    if tested and number and _none_is_confirmed(consensus):
+        said.append("the test of agreement (level 0.05) confirms none of them: chance may explain them")
     silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
     if silent:
         what = "1 candidate that is empty or holds" if silent == 1 else f"{silent:,} candidates that are empty or hold"
         said.append(f"{what} nearly everything did not vote")
     said.append(f"{left:,} elements are in no group" if left else "every element is in a group")
-    return "; ".join(said) + "."
+    return "; ".join([*said, *([of_data] if of_data else [])]) + "."
+
+
+def _none_is_confirmed(consensus: Consensus) -> bool:
+    """Whether several sources, of which nothing but their labels is known, agree on no group beyond chance."""
+    settings = consensus.settings
+    labels_alone = settings.get("evidence", "agreement") == "agreement" and not settings.get("overlap")
+    several = labels_alone and len(consensus.pool.sources) > 1
+    return several and bool(consensus.significance.min() > np.log10(LEVEL))
 
 
 def element_columns(consensus: Consensus, group: str = "label") -> dict[str, Any]:

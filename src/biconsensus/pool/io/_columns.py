@@ -27,13 +27,16 @@ DIGITS = 17
 
 def parse_labels(cells: list[str]) -> NDArray[Any]:
     """One column of labels: whole numbers, numbers, or text, the first that keeps all different cells apart."""
-    cells = [cell.strip(" \t") for cell in cells]
-    absent = np.array([cell in ABSENT for cell in cells], dtype=bool)
-    present = [cell for cell in cells if cell not in ABSENT]
+    # labels repeat: each different cell is looked at once
+    number_of = {cell: number for number, cell in enumerate(dict.fromkeys(cells))}
+    numbers = np.fromiter(map(number_of.__getitem__, cells), np.int64, len(cells))
+    different = [cell.strip(" \t") for cell in number_of]
+    absent = np.array([cell in ABSENT for cell in different], dtype=bool)
+    present = [cell for cell in different if cell not in ABSENT]
     values = _whole(present)
     if values is None:
         values = _decimal(present)
-    return _with_gaps(_text(present) if values is None else values, absent)
+    return _with_gaps(_text(present) if values is None else values, absent)[numbers]
 
 
 def _with_gaps(values: NDArray[Any], absent: NDArray[np.bool_]) -> NDArray[Any]:

@@ -81,20 +81,23 @@ def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | Non
         return False, None
     first = [cell.strip() for cell in rows[0]]
     named = [cell for cell in first if cell]
-    below = [[row[k].strip() for row in rows[1:]] for k in range(len(first))]
+
+    def below(k: int) -> list[str]:
+        return [row[k].strip() for row in rows[1:]]
+
     if not named or len(set(named)) < len(named):
         return False, None
     words = [k for k, cell in enumerate(first) if cell and not is_number(cell) and cell not in ABSENT]
-    if any(_all_numbers(below[k]) for k in words):
+    if any(_all_numbers(below(k)) for k in words):
         return True, None
-    if first[0].lower() in ("", "unnamed: 0") and len(first) > 1 and _all_different(below[0]):
+    if first[0].lower() in ("", "unnamed: 0") and len(first) > 1 and _all_different(below(0)):
         return True, None
     shown = ", ".join(first[:5]) + (", ..." if len(first) > 5 else "")
     if first == [str(k) for k in range(len(first))]:
-        return _running_numbers(below, kind, shown)
+        return _running_numbers([below(k) for k in range(len(first))], kind, shown)
     if len(words) < len(named):
         return False, None
-    if any(first[k] in below[k] for k in words):
+    if any(first[k] in below(k) for k in words):
         return False, f"line 1 ({shown}) was read as data, because its values come again; {AS_HEADER}"
     return True, f"line 1 ({shown}) was read as the header; {AS_DATA}"
 

@@ -132,7 +132,8 @@ function pointNote() {
     if (point.mean !== null) parts.push("Mean confidence ", number(point.mean, 2), ". ");
     parts.push(point.means);
     const sure = point.significance ? point.significance.filter((value) => value <= Math.log10(.05)).length : null;
-    if (sure !== null && point.groups) parts.push(` ${sure} of ${plural(point.significance.length, "group")} would hardly turn up by chance (below 0.05).`);
+    if (sure === 0 && point.groups && point.evidence > 0) parts.push(" No group is beyond chance by itself (below 0.05): the data speaks for the groups together.");
+    else if (sure !== null && point.groups) parts.push(` ${sure} of ${plural(point.significance.length, "group")} would hardly turn up by chance (below 0.05).`);
     at("point-note").textContent = parts.join("");
     document.body.dataset.point = String(state.point);
   });
