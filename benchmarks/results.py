@@ -13,6 +13,10 @@ A benchmark ``benchmarks/NAME.py`` defines ``page(values) -> str``, the Markdown
 `save` writes ``docs/benchmarks/name.json``, with the commit and the date, and ``name.md`` from it. Results of other
 code are not taken up again; BENCH=resume does so, and the page then names every commit. BENCH=quick leaves the
 published files alone and writes into ``results/quick``. ``python -m scripts.check_figures`` compares pages with files.
+
+The code of a result is the script, the scripts that it imports, and the modules of the package that it, and the
+processes that it started, had loaded when it was last saved. They are kept with it ("uses"): a change of the fitter
+does not make the figures of clusterings old.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -34,8 +39,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "docs" / "benchmarks"
 QUICK = ROOT / "results" / "quick"
-SURFACES = ("cli", "explore", "plots", "report")
-"""Folders of the package that no measured answer passes through."""
+SURFACES = ("cli/", "explore/", "plots/", "report/", "result/_notebook.py")
+"""Folders and files of the package that no measured answer passes through: they show answers."""
+
+NOTED = "BICONSENSUS_NOTE_MODULES"
+"""Variable with the file in which every process of a benchmark notes, as it ends, the modules that it has loaded."""
 
 Values = dict[str, Any]
 Page = Callable[[Values], str]
@@ -61,10 +69,11 @@ class Results:
     def open(cls, name: str, page: Page, summary: Summary | None = None, at: str = "") -> Results:
         """Results to go on with: those kept by the same code, or by any code where BENCH=resume; otherwise none."""
         mode = os.environ.get("BENCH", "")
+        os.environ.setdefault(NOTED, os.path.join(tempfile.mkdtemp(), "modules"))
         opened = cls(name, page, summary, folder=QUICK if mode == "quick" else PUBLISHED, at=at)
         kept = opened.read()
         now = stamp(script_of(name))
-        same = bool(kept) and kept["measured"][-1]["code"] == now["code"]
+        same = bool(kept) and is_current(kept["measured"][-1], script_of(name))
         if kept and (same or mode == "resume"):
             opened.values, opened.measured = kept["values"], kept["measured"]
         elif kept:
@@ -89,17 +98,25 @@ class Results:
     def save(self) -> None:
         """Write the file, and the page from it."""
         now = time.perf_counter()
-        self.measured[-1]["seconds"] = round(self.measured[-1]["seconds"] + now - self._since, 1)
+        state = self.measured[-1]
+        state["seconds"] = round(state["seconds"] + now - self._since, 1)
         self._since = now
-        document: Values = {"measured": self.measured, "page": self.at}
-        document["summary"] = self.summary(self.values) if self.summary else {}
-        lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(self.values.items())]
-        text = json.dumps(document, indent=1)[:-2] + ',\n "values": {\n' + ",\n".join(lines) + "\n}}\n"
+        state |= code_used(script_of(self.name), state.get("uses", ""))
+        text = file_text(self.measured, self.at, self.summary, self.values)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_whole(self.folder / f"{self.name}.json", text)
         # read again: a page must not show what the file does not hold
         path = page_path(self.folder / f"{self.name}.json", self.at if self.folder == PUBLISHED else "")
         write_whole(path, rendered(self.name, json.loads(text), self.page))
+
+
+def file_text(measured: list[Values], at: str, summary: Summary | None, values: Values) -> str:
+    """A result file: how it was measured, a summary of the values, and the values, one a line, in the order of keys."""
+    # in the order of the file: sums in another order differ in their last digit
+    values = json.loads(json.dumps(dict(sorted(values.items()))))
+    document: Values = {"measured": measured, "page": at, "summary": summary(values) if summary else {}}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in values.items()]
+    return json.dumps(document, indent=1)[:-2] + ',\n "values": {\n' + ",\n".join(lines) + "\n}}\n"
 
 
 def rendered(name: str, document: Values, page: Page) -> str:
@@ -119,8 +136,22 @@ def told(measured: list[Values]) -> str:
 
 
 def stamp(script: Path) -> Values:
-    """Date, commit and digest of the code of a script, to be kept with its results; no seconds spent yet."""
-    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit(), "code": code_digest(script), "seconds": 0}
+    """Date, commit and code of a script, to be kept with its results; no seconds spent yet."""
+    _digests_of_package(
+        ROOT / "src" / "biconsensus"
+    )  # now: files that change while the script runs are not what it has loaded
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit(), **code_used(script), "seconds": 0}
+
+
+def code_used(script: Path, before: str = "") -> Values:
+    """The modules of the package that are loaded, with those known before, and the digest of their code."""
+    uses = " ".join(sorted({*before.split(), *loaded()}))
+    return {"uses": uses, "code": code_digest(script, uses)}
+
+
+def is_current(state: Values, script: Path) -> bool:
+    """Whether results of that state come from the code as it is now."""
+    return bool(state["code"] == code_digest(script, state.get("uses")))
 
 
 def script_of(name: str) -> Path:
@@ -148,17 +179,45 @@ def commit() -> str:
     return (git("rev-parse", "--short=10", "HEAD") or "unknown") + ("+" if changed else "")
 
 
-@cache
-def code_digest(script: Path) -> str:
-    """Digest of the code that makes the results of a script: comments, docstrings and layout do not count."""
+def loaded() -> list[str]:
+    """Files of the package that this process has loaded, and those it started and saw end, without the surfaces."""
     package = ROOT / "src" / "biconsensus"
-    files = [p for p in package.rglob("*.py") if p.relative_to(package).parts[0] not in SURFACES]
-    files += _with_imports(script, set())
-    total = hashlib.sha256()
-    for path in sorted(files):
-        total.update(str(path.relative_to(ROOT)).encode())
-        total.update(ast.dump(_without_docstrings(ast.parse(path.read_bytes()))).encode())
-    return total.hexdigest()[:16]
+    files = [Path(str(getattr(module, "__file__", None) or "")) for module in list(sys.modules.values())]
+    inside = {path.relative_to(package).as_posix() for path in files if path.is_relative_to(package)}
+    noted = Path(os.environ.get(NOTED, os.devnull))
+    inside |= set(noted.read_text(encoding="utf-8").split()) if noted.exists() else set()
+    return sorted(name for name in inside if not name.startswith(SURFACES))
+
+
+def note_loaded() -> None:
+    """Tell the benchmark that started this process which files of the package it has loaded."""
+    with open(os.environ[NOTED], "a", encoding="utf-8") as file:
+        file.write(" ".join([*loaded(), "\n"]))
+
+
+def code_digest(script: Path, uses: str | None = None) -> str:
+    """Digest of the code that makes the results of a script: comments, docstrings and layout do not count.
+
+    Without `uses` the whole package counts but for its surfaces.
+    """
+    # this file keeps results and does not make them
+    own = [path for path in _with_imports(script, set()) if path.name != "results.py"]
+    package = _digests_of_package(ROOT / "src" / "biconsensus")
+    digests = {name: found for name, found in package.items() if uses is None or name in uses.split()}
+    digests |= {path.relative_to(ROOT).as_posix(): _digest(path) for path in own}
+    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@cache
+def _digests_of_package(package: Path) -> dict[str, str]:
+    """Digests of all files of the package without its surfaces, as they are when this is first asked."""
+    names = [path.relative_to(package).as_posix() for path in package.rglob("*.py")]
+    return {name: _digest(package / name) for name in names if not name.startswith(SURFACES)}
+
+
+def _digest(path: Path) -> str:
+    """Digest of one file without its prose."""
+    return hashlib.sha256(ast.dump(_without_docstrings(ast.parse(path.read_bytes()))).encode()).hexdigest()
 
 
 def _with_imports(path: Path, seen: set[Path]) -> Iterator[Path]:

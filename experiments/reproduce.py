@@ -20,7 +20,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import stamp, told, write_whole
+from benchmarks.results import code_used, stamp, told, write_whole
 from biconsensus.errors import MissingDataError, MissingDependencyError
 from experiments.common import Section, Table
 
@@ -91,6 +91,7 @@ def run_script(script: str, out: Path, quick: bool) -> None:
     started = time.perf_counter()
     measured = stamp(HERE / f"{script}.py")
     section = asdict(load(script)(out, quick))
+    measured |= code_used(HERE / f"{script}.py")
     measured |= {"seconds": round(time.perf_counter() - started, 1), "done": True}
     for table in section["tables"]:
         table["rows"] = [[cell_text(cell) for cell in row] for row in table["rows"]]

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import PUBLISHED, module, page_path, rendered
+from benchmarks.results import PUBLISHED, file_text, module, page_path, rendered
 from experiments import reproduce
 from scripts.check_links import CODE, ROOT, pages
 
@@ -153,7 +153,11 @@ def differing_page(page: Path, path: Path, write: bool) -> Iterator[str]:
     benchmark = importlib.import_module(f"benchmarks.{module(path.stem)}")
     summary = getattr(benchmark, "summary", None)
     if summary is not None and json.loads(json.dumps(summary(document["values"]))) != document["summary"]:
-        yield f"{path.relative_to(ROOT)}: its summary is not that of its values"
+        if write:
+            text = file_text(document["measured"], document.get("page", ""), summary, document["values"])
+            path.write_text(text, encoding="utf-8")
+        else:
+            yield f"{path.relative_to(ROOT)}: its summary is not that of its values"
     text = rendered(path.stem, document, benchmark.page)
     if write:
         page.write_text(text, encoding="utf-8")

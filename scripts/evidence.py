@@ -3,10 +3,11 @@
 ``python -m scripts.evidence [--list] [--again] [--jobs N] [NAME ...]``
 
 What the present code has measured already is left alone, so that a run that was stopped goes on; ``--again`` measures
-it all the same. A NAME is the start of a benchmark's or experiment's name. The time that each part took when it was
-last measured is told beforehand. Parts that lack data, or an optional package, are named, and the others run. With
-``--jobs`` several parts run at once, the longest first, each on one thread: threads that wait for each other on a busy
-machine count as work in its processor time. Parts that measure time run alone, after the others, on all cores.
+it all the same. The code of a part is its script and the modules that it loads, so that a change measures only the
+parts that it can concern. A NAME is the start of a benchmark's or experiment's name. The time that each part took when
+it was last measured is told beforehand. Parts that lack data, or an optional package, are named, and the others run.
+With ``--jobs`` several parts run at once, the longest first, each on one thread: threads that wait for each other on a
+busy machine count as work in its processor time. Parts that measure time run alone, after the others, on all cores.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.results import PUBLISHED, ROOT, code_digest, module
+from benchmarks.results import PUBLISHED, ROOT, is_current, module
 from experiments import reproduce
 from scripts.bench import run
 from scripts.run_script import WITHOUT_DATA, WITHOUT_SOME_DATA
@@ -54,7 +55,7 @@ class Part:
     def done(self) -> bool:
         """Whether the present code has measured all of it."""
         last = self.states[-1] if self.states else {}
-        return bool(last.get("done")) and last["code"] == code_digest(self.script)
+        return bool(last.get("done")) and is_current(last, self.script)
 
     @property
     def seconds(self) -> float | None:

@@ -112,7 +112,7 @@ def test_solver_pools_go_on_without_data(no_data, monkeypatch):
 def test_fitting_keeps_the_parts_that_need_no_data(no_data, tmp_path, monkeypatch):
     fitting, results = load("fitting"), load("results")
     monkeypatch.setattr(results, "PUBLISHED", tmp_path)
-    monkeypatch.setattr(results, "code_digest", lambda script: "this code")
+    monkeypatch.setattr(results, "code_digest", lambda script, uses=None: "this code")
     made = iter([("case|0", lambda: [1.0])])
     parts = {
         "sets": fitting.PARTS["sets"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "PUBLISHED", tmp_path / "published")
     monkeypatch.setattr(results, "QUICK", tmp_path / "quick")
     monkeypatch.delenv("BENCH", raising=False)
+    monkeypatch.setenv(results.NOTED, str(tmp_path / "modules"))
 
 
 def opened() -> results.Results:
@@ -28,7 +31,7 @@ def test_a_stopped_run_goes_on_and_other_code_begins_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # the digest itself has a test of its own, below
-    monkeypatch.setattr(results, "code_digest", lambda script: "this")
+    monkeypatch.setattr(results, "code_digest", lambda script, uses=None: "this")
     first = opened()
     assert first.values == {}
     first.values["a"] = 1
@@ -36,7 +39,7 @@ def test_a_stopped_run_goes_on_and_other_code_begins_again(
     again = opened()
     assert again.values == {"a": 1}
     assert len(again.measured) == 1
-    monkeypatch.setattr(results, "code_digest", lambda script: "other")
+    monkeypatch.setattr(results, "code_digest", lambda script, uses=None: "other")
     assert opened().values == {}
     assert "the code has changed" in capsys.readouterr().err
     monkeypatch.setenv("BENCH", "resume")
@@ -47,7 +50,7 @@ def test_a_stopped_run_goes_on_and_other_code_begins_again(
 
 def test_quick_leaves_the_published_file_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH", "quick")
-    monkeypatch.setattr(results, "code_digest", lambda script: "this")
+    monkeypatch.setattr(results, "code_digest", lambda script, uses=None: "this")
     kept = opened()
     kept.values["a"] = 2
     kept.save()
@@ -65,7 +68,64 @@ def test_the_digest_follows_imports_and_ignores_prose(tmp_path: Path, monkeypatc
     digests = []
     for text in ("x = 1\n", '"""Words."""\nx = 1  # more\n', "x = 2\n"):
         helper.write_text(text)
-        results.code_digest.cache_clear()
         digests.append(results.code_digest(script))
-    results.code_digest.cache_clear()
     assert digests[0] == digests[1] != digests[2]
+
+
+def test_only_modules_that_were_loaded_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    package = tmp_path / "src" / "biconsensus"
+    for folder in (package, tmp_path / "benchmarks"):
+        folder.mkdir(parents=True)
+    script, fit, vote = tmp_path / "benchmarks" / "bench.py", package / "fit.py", package / "vote.py"
+    for path in (script, fit, vote):
+        path.write_text("x = 1\n")
+
+    def digest(uses: str | None, changed: Path | None = None) -> str:
+        results._digests_of_package.cache_clear()
+        for path in (script, fit, vote):
+            path.write_text(f"x = {path == changed}\n")
+        return results.code_digest(script, uses)
+
+    assert digest("vote.py") == digest("vote.py", changed=fit) != digest("vote.py", changed=vote)
+    assert digest("vote.py") != digest("vote.py", changed=script)
+    assert digest(None) != digest(None, changed=fit), "results that do not say what they use depend on everything"
+
+
+def test_modules_are_known_when_results_are_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = opened()
+    kept.values["a"] = 1
+    monkeypatch.setattr(results, "loaded", lambda: ["find.py", "pool/_pool.py"])
+    kept.save()
+    state = (kept.read() or {})["measured"][-1]
+    assert {"find.py", "pool/_pool.py"} <= set(state["uses"].split())
+    assert results.is_current(state, results.script_of("solver-pools"))
+
+
+def test_modules_of_started_processes_are_known(tmp_path: Path) -> None:
+    code = "import benchmarks; from biconsensus import MultiModelFitter, plots"
+    subprocess.run([sys.executable, "-c", code], cwd=results.ROOT, check=True)
+    noted = (tmp_path / "modules").read_text(encoding="utf-8").split()
+    assert "fitting/_estimator.py" in noted
+    assert set(noted) <= set(results.loaded())
+    assert not any(name.startswith(results.SURFACES) for name in noted)
+
+
+def test_loaded_modules_are_those_of_the_package_without_its_surfaces() -> None:
+    import biconsensus.plots
+    from biconsensus.find import find_consensus
+
+    assert callable(find_consensus)
+    assert biconsensus.plots
+    found = results.loaded()
+    assert {"find.py", "pool/_pool.py"} <= set(found)
+    assert not any(name.startswith(results.SURFACES) for name in found)
+
+
+def test_the_summary_is_that_of_the_values_as_the_file_has_them(tmp_path: Path) -> None:
+    kept = results.Results.open("solver-pools", lambda values: "#", lambda values: {"keys": "".join(values)})
+    kept.values |= {"b": 1, "a": (2, 3)}
+    kept.save()
+    saved = kept.read() or {}
+    assert saved["summary"] == {"keys": "ab"}
+    assert list(saved["values"].items()) == [("a", [2, 3]), ("b", 1)]

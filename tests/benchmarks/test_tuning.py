@@ -40,12 +40,3 @@ def test_halves_share_no_data_set_and_rows_are_shuffled() -> None:
     case = pools._shuffled("mixtures", "mixture 0", truth[:, None], truth, 0)
     assert (case.table[:, 0] == case.truth).all()
     assert np.flatnonzero(np.diff(case.truth)).size > 5
-
-
-def test_agreement_script_counts_false_alarms_and_kept_groups() -> None:
-    script: Any = importlib.import_module("benchmarks.tuning.agreement")
-    rng = np.random.default_rng(0)
-    table, truth = script.planted(60, 4, 6, 0.0, rng)
-    assert truth.size == len(table)
-    assert script.false_alarm(table)
-    assert not script.false_alarm(np.column_stack([rng.permutation(column) for column in table.T]))

@@ -20,7 +20,7 @@ def cache(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache and two experiments without their pictures, one of which needs a data set."""
     monkeypatch.setattr(fig1, "draw", lambda path, parts: None)
     monkeypatch.setattr(fig4, "draw", lambda path, factors, truth: None)
-    monkeypatch.setattr(results, "code_digest", lambda script: "this code")
+    monkeypatch.setattr(results, "code_digest", lambda script, uses=None: "this code")
     monkeypatch.delenv("BICONSENSUS_DATA")
     monkeypatch.setenv("BICONSENSUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("BICONSENSUS_DATA_URL", "http://127.0.0.1:9")

@@ -79,6 +79,9 @@ def test_a_summary_is_that_of_the_values(site: Path, capsys: pytest.CaptureFixtu
     (site / "README.md").write_text("")
     assert check_figures.main([]) == 1
     assert "its summary is not that of its values" in capsys.readouterr().out
+    assert check_figures.main(["--write"]) == 0
+    assert check_figures.main([]) == 0
+    assert json.loads((site / "files" / "some-name.json").read_text())["summary"]["n"] != 1
 
 
 def test_a_page_of_the_reproduction_is_made_of_its_parts(site: Path, capsys: pytest.CaptureFixture[str]) -> None:

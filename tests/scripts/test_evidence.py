@@ -20,7 +20,6 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for script in scripts.values():
         script.write_text("x = 1\n")
     monkeypatch.setattr("benchmarks.results.ROOT", tmp_path)
-    code_digest.cache_clear()
     found = [evidence.Part(name, script, tmp_path / f"{name}.json") for name, script in scripts.items()]
     for name, code in (("new", code_digest(scripts["new"])), ("old", "other")):
         (tmp_path / f"{name}.json").write_text(json.dumps({"measured": [{"code": code, "seconds": 120, "done": True}]}))
