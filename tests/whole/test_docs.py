@@ -86,7 +86,7 @@ def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def stamped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results carry some digest of the code: that it is the right one is seen in `tests/benchmarks/test_results.py`."""
-    monkeypatch.setattr(results, "code_digest", lambda script: "0123456789abcdef")
+    monkeypatch.setattr(results, "code_digest", lambda script, uses=None: "0123456789abcdef")
 
 
 @pytest.mark.usefixtures("stamped")
