@@ -182,9 +182,10 @@ def _tables(values: Values) -> list[str]:
         "## Time, memory, agreement",
         "",
         "Processor seconds (times those of Polars), memory in MB above the table, ARI with the truth and number of "
-        "groups. Peers are called up to 10^6 elements of the easy table and 10^7 of the realistic one. Memory was written to and given back before the clock started, "
-        "because a virtual machine hands out fresh memory slowly. Of two calls of each the least figures count; at 10^7 the "
-        "peers, and biconsensus told K, are called once.",
+        "groups. Peers are called up to 10^6 elements of the easy table and 10^7 of the realistic one. Memory was "
+        "written to and given back before the clock started, "
+        "because a virtual machine hands out fresh memory slowly. Of two calls of each the least figures count; at "
+        "10^7 the peers, and biconsensus told K, are called once.",
         "",
         "![Time and memory against the number of elements](scale.png)",
         "",
@@ -355,12 +356,13 @@ def _points(values: Values) -> list[str]:
         "`ConsensusClustering().fit(X)` of points of ten features: 12 clear or 25 overlapping normal clusters. The "
         "nearest landmark of each point is looked up on all cores; the rest runs on one.",
         "",
-        "| points | seconds on two cores | seconds of processor | memory, data included | distinct rows | groups | ARI |",
+        "| points | seconds on two cores | seconds of processor | memory, data included | distinct rows | groups "
+        "| ARI |",
         "|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {name} | {one['seconds']:.0f} | {one['cpu']:.0f} | {one['memory'] / 1024:.1f} GB | {one['rows']:,} | {one['groups']} | "
-        f"{one['ari']:.3f} |"
+        f"| {name} | {one['seconds']:.0f} | {one['cpu']:.0f} | {one['memory'] / 1024:.1f} GB | "
+        f"{one['rows']:,} | {one['groups']} | {one['ari']:.3f} |"
         for name, one in sorted(found.items())
     ]
     return [*lines, ""]
