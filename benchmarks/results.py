@@ -25,6 +25,7 @@ import ast
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -123,7 +124,9 @@ def rendered(name: str, document: Values, page: Page) -> str:
     """The page of a result file: what the benchmark makes of the values, and how they were measured."""
     command = f"make bench ONLY={module(name)}"
     foot = f"Written by `{command}` from `{name}.json`: measured on {told(document['measured'])}."
-    return f"{page(document['values']).rstrip()}\n\n---\n\n{foot}\n"
+    # the format "g" writes 150 as 1.5e+02
+    text = re.sub(r"\b\d(\.\d+)?e\+\d\d\b", lambda found: f"{float(found[0]):,.0f}", page(document["values"]))
+    return f"{text.rstrip()}\n\n---\n\n{foot}\n"
 
 
 def told(measured: list[Values]) -> str:

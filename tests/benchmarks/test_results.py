@@ -122,6 +122,12 @@ def test_loaded_modules_are_those_of_the_package_without_its_surfaces() -> None:
     assert not any(name.startswith(results.SURFACES) for name in found)
 
 
+def test_pages_have_no_powers_of_ten() -> None:
+    document = {"values": {"seconds": 154.1}, "measured": [{"date": "d", "commit": "c", "seconds": 0}]}
+    text = results.rendered("solver-pools", document, lambda values: f"{values['seconds']:.2g} s, 10^7 rows")
+    assert text.startswith("150 s, 10^7 rows\n")
+
+
 def test_the_summary_is_that_of_the_values_as_the_file_has_them(tmp_path: Path) -> None:
     kept = results.Results.open("solver-pools", lambda values: "#", lambda values: {"keys": "".join(values)})
     kept.values |= {"b": 1, "a": (2, 3)}
