@@ -108,7 +108,7 @@ def page(record: dict[str, Any]) -> str:
     """The page of all that is recorded."""
     lines = ["# Meaning: groups of points", "", INTRODUCTION, ""]
     if "rivals" in record:
-        lines += [f"The other methods were measured on {record['rivals']['measured']}.", ""]
+        lines += [f"{_n_seeds(record)} The other methods were measured on {record['rivals']['measured']}.", ""]
     for collection in ("fcps", "other", "sipu", "uci", "sk", "keel", "mixture"):
         if not any(key.startswith(f"{collection}/") for key in record):
             continue
@@ -371,6 +371,18 @@ PARTS = {
     "seeds": run_seeds,
     "nulls": run_nulls,
 }
+
+
+def _n_seeds(record: dict[str, Any]) -> str:
+    """How many seeds stand behind the figures of each collection."""
+    seeds: dict[int, list[str]] = {}
+    for collection in TITLES:
+        entries = [entry for key, entry in record.items() if key.startswith(f"{collection}/")]
+        runs = [sum(key.startswith("ConsensusClustering() ") for key in entry) for entry in entries]
+        if runs:
+            seeds.setdefault(min(runs), []).append(collection)
+    parts = [f"{number} seed{'s' * (number > 1)} ({', '.join(names)})" for number, names in seeds.items()]
+    return f"`ConsensusClustering()` is the mean of {' or '.join(parts)}, every other method has one."
 
 
 def _means(entry: dict[str, Any], method: str) -> tuple[float, float, float] | None:

@@ -16,7 +16,8 @@ published files alone and writes into ``results/quick``. ``python -m scripts.che
 
 The code of a result is the script, the scripts that it imports, and the modules of the package that it, and the
 processes that it started, had loaded when it was last saved. They are kept with it ("uses"): a change of the fitter
-does not make the figures of clusterings old.
+does not make the figures of clusterings old. Functions that only write the page (`page`, `summary`, and private ones
+that nothing else calls) do not count: a better sentence measures nothing again.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def note_loaded() -> None:
 
 
 def code_digest(script: Path, uses: str | None = None) -> str:
-    """Digest of the code that makes the results of a script: comments, docstrings and layout do not count.
+    """Digest of the code that makes the results of a script: comments, docstrings, layout and pages do not count.
 
     Without `uses` the whole package counts but for its surfaces.
     """
@@ -220,7 +221,10 @@ def _digests_of_package(package: Path) -> dict[str, str]:
 
 def _digest(path: Path) -> str:
     """Digest of one file without its prose."""
-    return hashlib.sha256(ast.dump(_without_docstrings(ast.parse(path.read_bytes()))).encode()).hexdigest()
+    tree = _without_docstrings(ast.parse(path.read_bytes()))
+    if path.parent.name == "benchmarks":
+        tree = _without_pages(tree)
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
 
 
 def _with_imports(path: Path, seen: set[Path]) -> Iterator[Path]:
@@ -236,7 +240,25 @@ def _with_imports(path: Path, seen: set[Path]) -> Iterator[Path]:
                 yield from _with_imports(found, seen)
 
 
-def _without_docstrings(tree: ast.AST) -> ast.AST:
+def _without_pages(tree: ast.Module) -> ast.Module:
+    """The tree without the functions that only write the page."""
+    dropped = {"page", "summary"}
+    uses: dict[str, set[str]] = {}  # names, by the function that uses them; "" stands for the rest of the file
+    for statement in tree.body:
+        name = statement.name if isinstance(statement, ast.FunctionDef) else ""
+        found = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        uses[name] = uses.get(name, set()) | found - {name}
+    while True:
+        kept = set().union(*(found for name, found in uses.items() if name not in dropped))
+        more = {name for name in uses if name.startswith("_") and name not in kept} - dropped
+        if not more:
+            break
+        dropped |= more
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.FunctionDef) and node.name in dropped)]
+    return tree
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
     """The tree without strings that stand alone."""
     for node in ast.walk(tree):
         body = getattr(node, "body", None)

@@ -147,7 +147,7 @@ def page(values: Values) -> str:
         "",
         "The number of base runs of each algorithm falls from ten to two as the network grows, so that their time "
         "grows less than the network does. A fit that was stopped goes on with its finished base runs, whose seconds "
-        "are kept; a million nodes were measured so, in two parts and on a busy machine.",
+        "are kept.",
     ]
     return "\n".join(lines)
 

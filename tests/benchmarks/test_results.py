@@ -72,6 +72,27 @@ def test_the_digest_follows_imports_and_ignores_prose(tmp_path: Path, monkeypatc
     assert digests[0] == digests[1] != digests[2]
 
 
+def test_the_digest_ignores_what_only_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    (tmp_path / "benchmarks").mkdir()
+    script = tmp_path / "benchmarks" / "bench.py"
+    text = """
+def measure(): return _one() + 2
+def _one(): return 1
+def page(values): return _table(values)
+def _table(values): return _cell(3) + _one()
+def _cell(x): return x + 4
+"""
+
+    def digest(number: str) -> str:
+        script.write_text(text.replace(number, "9"))
+        return results.code_digest(script)
+
+    plain = digest("none")
+    assert digest("3") == digest("4") == plain, "what only the page calls does not count"
+    assert len({plain, digest("1"), digest("2")}) == 3, "what is measured counts, also where the page calls it, too"
+
+
 def test_only_modules_that_were_loaded_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "ROOT", tmp_path)
     package = tmp_path / "src" / "biconsensus"
