@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -24,8 +26,27 @@ settings.register_profile(
 _USUAL = "integration" if os.environ.get("BICONSENSUS_REQUIRE_ALL") or os.environ.get("CI") else "biconsensus"
 settings.load_profile(os.environ.get("BICONSENSUS_PROFILE", _USUAL))
 
-if os.environ.get("BICONSENSUS_PROFILE") == "mutate" and not hasattr(pytest.Item, "_nodeid"):
-    pytest.Item._nodeid = property(lambda item: item.nodeid)  # mutmut 3.8 asks for what pytest 9.2 has renamed
+if os.environ.get("BICONSENSUS_PROFILE") == "mutate":
+    if not hasattr(pytest.Item, "_nodeid"):
+        pytest.Item._nodeid = property(lambda item: item.nodeid)  # mutmut 3.8 asks for what pytest 9.2 has renamed
+    _STATS = ROOT / "mutmut-stats.json"
+    _SECONDS: dict[str, float] = json.loads(_STATS.read_text())["duration_by_test"] if _STATS.exists() else {}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+        """The quickest tests first: most changes are noticed by one of them."""
+        items.sort(key=lambda item: _SECONDS.get(item.nodeid, 0.0))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+        """A test that takes very much longer than it should has noticed the change; only its own work counts."""
+        signal.signal(signal.SIGPROF, lambda *_: pytest.fail("does not come to an end"))
+        signal.setitimer(signal.ITIMER_PROF, 30 + 10 * _SECONDS.get(item.nodeid, 0.0))
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
 
 # matplotlib must not look for a screen
 os.environ.setdefault("MPLBACKEND", "Agg")

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 import biconsensus as bc
 from biconsensus.errors import InputError
-from biconsensus.quorum._confidence import CALIBRATION, Likeness, confidence, matched
+from biconsensus.quorum._confidence import CALIBRATION, Likeness, confidence, confidence_of, matched
 from tests.helpers.strategies import paper_consensus
 
 CERTAIN = min(1.0, sum(CALIBRATION))
@@ -96,3 +96,55 @@ def test_likeness_of_a_row_and_a_group_by_definition() -> None:
     rows, groups = np.array(pairs).T
     assert likeness.share_in(pool.inverse[rows], groups) == pytest.approx(np.array(expected))
     assert likeness.shares(pool.inverse[np.arange(7)]).toarray().ravel() == pytest.approx(np.array(expected))
+
+
+def shares_by_definition(table: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
+    """(m, T) likeness of the candidates that hold each element to each group, over the best of the sources it is in."""
+    found = np.zeros((len(labels), n_groups))
+    for i in range(len(labels)):
+        for t in range(n_groups):
+            held = most = 0.0
+            for column in table.T:
+                seen = ~np.isnan(column)
+                if not seen[i]:
+                    continue
+                group = (labels == t) & seen
+                alike = {v: ((column == v) & group).sum() / ((column == v) | group).sum() for v in set(column[seen])}
+                alike.pop(-1.0, None)
+                held += alike.get(column[i], 0.0)
+                most += max(alike.values(), default=0.0)
+            found[i, t] = held / most if most > 0 else 0.0
+    return found
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["equal rows together", "equal rows apart"])
+def test_confidence_with_gaps_is_that_of_the_definition(apart: bool) -> None:
+    rng = np.random.default_rng(3)
+    table = rng.integers(-1, 3, (25, 4)).astype(float)
+    table[rng.random(table.shape) < 0.25] = np.nan
+    table = np.repeat(table, 2, axis=0)
+    labels = np.repeat(rng.integers(-1, 3, 25), 2)
+    if apart:
+        labels = rng.integers(-1, 3, 50)
+    pool = bc.Pool.from_labels(table)
+    expected = shares_by_definition(table, labels, 4)  # the last group is empty
+    likeness = Likeness.of(pool, labels, 4)
+    assert likeness.shares(pool.inverse).toarray() == pytest.approx(expected)
+    sure = np.clip(CALIBRATION[0] + CALIBRATION[1] * expected[np.arange(50), labels], 0, 1) * (labels >= 0)
+    found = confidence_of(pool, labels, 4)
+    assert found.elements == pytest.approx(sure)
+    assert found.groups[:3] == pytest.approx([sure[labels == t].mean() for t in range(3)])
+    assert found.groups[3] == 0
+    assert confidence_of(pool, np.full(50, -1), 0).groups.size == 0
+
+
+def test_an_element_that_stands_for_several_counts_as_they_do() -> None:
+    rng = np.random.default_rng(4)
+    table, counts = rng.integers(0, 3, (20, 4)), rng.integers(1, 4, 20)
+    labels = rng.integers(0, 2, 20)
+    whole = confidence_of(bc.Pool.from_labels(np.repeat(table, counts, axis=0)), np.repeat(labels, counts), 2)
+    mean = [(whole.elements[np.repeat(labels, counts) == t]).mean() for t in range(2)]
+    assert whole.groups == pytest.approx(mean)
+    few = confidence_of(bc.Pool.from_labels(table), labels, 2, counts)
+    sizes = np.bincount(labels, counts)
+    assert few.groups == pytest.approx(np.bincount(labels, few.elements * counts) / sizes)

@@ -16,12 +16,15 @@ from biconsensus import find
 from biconsensus.errors import PoolWarning
 from biconsensus.matrix import _condensed
 from biconsensus.matrix._groups import Blocks
+from biconsensus.protocols import Block
 from biconsensus.quorum._path import (
     QUORUMS,
     PathPoint,
     QuorumPath,
     agreement,
+    best_point,
     columns_behind,
+    lifetimes,
     rows_of_source,
     steady_point,
 )
@@ -214,3 +217,51 @@ def test_no_majority_is_searched_for_where_a_sample_is_clearly_coarser(monkeypat
     assert found.extraction["rows_searched"] < 1000
     assert not asked
     assert adjusted_rand_score(found.labels, all_rows.labels) == 1.0
+
+
+def point_of(quorum: str, *groups: range, score: float = 0.0) -> PathPoint:
+    """A point with these groups of eight rows."""
+    none = np.zeros(0, np.int64)
+    blocks = [Block(np.isin(np.arange(8), group), np.zeros(0, bool), 1.0) for group in groups]
+    return PathPoint(Fraction(quorum), blocks, none, none, np.zeros(0), FitMeasures(silhouette=score))
+
+
+def test_a_group_lives_on_in_neighbours_that_share_three_quarters_with_it() -> None:
+    problem = problem_of(np.arange(8))
+    points = [
+        point_of("0.8", range(4), range(4, 8)),
+        point_of("0.4", range(4, 7), range(4)),  # three of four are the same group
+        point_of("0.1", range(4), range(4, 6)),  # two of three are not
+    ]
+    first, second, third = lifetimes(problem, points)
+    assert first == pytest.approx([np.log(8), np.log(2)])
+    assert second == pytest.approx([np.log(2), np.log(8)])
+    assert third == pytest.approx([np.log(8), 0.0])
+    assert [one.tolist() for one in lifetimes(problem, points[:1])] == [[0.0, 0.0]]
+
+
+def test_ties_of_scores_go_to_the_quorum_nearest_to_a_majority() -> None:
+    points = [point_of(quorum, score=0.5) for quorum in ("0.9", "0.55", "0.4", "0.1")]
+    assert best_point(points, lambda point: point.fit.silhouette) is points[1]
+    near = [point_of("0.5", score=0.5), point_of("0.1", score=0.5 + 1e-10)]
+    assert best_point(near, lambda point: point.fit.silhouette) is near[1]
+    rounding = [point_of("0.5", score=0.5), point_of("0.1", score=0.5 + 1e-14)]
+    assert best_point(rounding, lambda point: point.fit.silhouette) is rounding[0]
+
+
+def test_each_group_has_a_column_behind_it_or_there_is_no_answer() -> None:
+    table = [[0] * 4 + [1] * 4, [0] * 2 + [1] * 6, [0] * 4 + [1] * 3 + [2]]
+    pool, problem = bc.Pool.from_labels(np.transpose(table)), problem_of(*table)
+    labels = np.zeros(problem.shape[0], int)
+    labels[pool.inverse] = [0, 0, 0, 0, 1, 1, 1, 2]
+    columns = columns_behind(problem, labels)
+    assert columns is not None
+    sizes, held = problem.sizes, problem.held_by_columns(labels, 3)
+    assert np.unique(columns).tolist() == [0, 1, 2]
+    assert columns[sizes == 1].tolist() == [2]
+    assert all(held[j, columns[j]] == held[j].max() for j in np.flatnonzero(sizes > 1))
+    two = problem_of([0, 0, 1, 1])
+    assert columns_behind(two, np.array([0, 1])) is not None
+    # three groups of rows, but only two columns
+    alone = problem_of([0, 0, 1, 1], [0, 0, 1, -1])
+    assert columns_behind(alone.with_weights(np.where(alone.sizes == 2, 1.0, 0.0)), np.arange(3)) is None

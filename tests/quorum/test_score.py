@@ -221,3 +221,130 @@ def test_a_grouping_that_comes_again_is_not_measured_again(monkeypatch: pytest.M
     for labels in (one, one.copy(), other, one):
         scorer.measure(labels)
     assert measured == [one.tolist(), other.tolist(), one.tolist()]
+
+
+@pytest.fixture(scope="module")
+def gappy() -> tuple[bc.Pool, PreferenceMatrix, NDArray[np.float64], NDArray[np.int_]]:
+    """A pool of 40 elements, cells missing or in no group; its matrix, its table, and a grouping with left-overs."""
+    rng = np.random.default_rng(5)
+    table = rng.integers(-1, 3, (40, 4)).astype(float)
+    table[rng.random(table.shape) < 0.2] = np.nan
+    table[:, 3] = table[:, 2]  # the same candidates twice
+    pool = bc.Pool.from_labels(table)
+    rows = rng.integers(-1, 3, pool.rows.shape[0])
+    return pool, PreferenceMatrix.from_pool(pool), table, rows[pool.inverse]
+
+
+def pairs_of(column: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(m, m) whether two elements are in one group."""
+    return (column[:, None] == column) & (column >= 0)[:, None]
+
+
+def test_recall_and_precision_are_those_of_the_pairs_that_a_source_saw(gappy) -> None:
+    pool, problem, table, labels = gappy
+    same, expected = pairs_of(labels), []
+    for column in table.T:
+        seen = ~np.isnan(column)
+        held, grouped = (part[np.ix_(seen, seen)] for part in (pairs_of(column), same))
+        both = (held & grouped).sum()
+        expected.append((both / held.sum() - grouped.mean(), both / grouped.sum() - held.mean()))
+    assert relation(problem, grouping(pool, labels)) == pytest.approx(tuple(np.mean(expected, axis=0)))
+    # a source whose columns have no weight is not asked
+    weights = np.where(problem.backers.toarray()[:, 0] > 0, 0.0, problem.weights)
+    found = relation(problem.with_weights(weights), grouping(pool, labels))
+    assert found == pytest.approx(tuple(np.mean(expected[1:], axis=0)))
+    assert relation(problem, np.full(problem.shape[0], -1)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("scanned", [0, 100], ids=["sparse", "dense"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_contrast_is_that_of_co_occurrences(gappy, monkeypatch, scanned: int, whole: bool) -> None:
+    monkeypatch.setattr(_score, "SCANNED", scanned)
+    pool, problem, table, labels = gappy
+    if whole:
+        table = np.nan_to_num(table, nan=-1.0)
+        pool = bc.Pool.from_labels(table)
+        problem = PreferenceMatrix.from_pool(pool)
+        labels = np.random.default_rng(6).integers(-1, 3, problem.shape[0])[pool.inverse]
+    weights = np.random.default_rng(7).uniform(0.5, 2.0, problem.shape[1])
+    weights[0] = 0.0
+    members = problem.entries.toarray()[pool.inverse].astype(float)
+    together, own = members @ (weights[:, None] * members.T), members @ weights
+    most = np.full(40, own.max()) if whole else own
+    differences, contrasts = [], []
+    for i in np.flatnonzero((labels >= 0) & (own > 0)):
+        near = [together[i, labels == t].mean() / most[i] if t != labels[i] else 0.0 for t in range(3)]
+        a = (together[i, labels == labels[i]].sum() - own[i]) / (np.count_nonzero(labels == labels[i]) - 1) / most[i]
+        differences.append(a - max(near))
+        contrasts.append((a - max(near)) / (1 - min(a, max(near))))
+    found = contrast(problem, grouping(pool, labels), weights)
+    assert found == pytest.approx((np.mean(differences), np.mean(contrasts)))
+    assert contrast(problem, np.zeros(problem.shape[0], int), weights) == (0.0, 0.0)
+
+
+def test_retention_is_the_walk_that_stays_and_left_overs_are_not_walked_from(gappy) -> None:
+    pool, problem, _, labels = gappy
+    weighted = problem.with_weights(np.random.default_rng(8).uniform(0.5, 2.0, problem.shape[1]))
+    members = problem.entries.toarray()[pool.inverse].astype(float)
+    step = weighted.weights * members
+    expected = 0.0
+    for t in range(3):
+        inside = labels == t
+        # from an element of the group to a candidate, and from there to an element of the group
+        stays = step[inside].sum(axis=0) * members[inside].sum(axis=0) / np.maximum(members.sum(axis=0), 1)
+        expected += stays.sum() / step[inside].sum()
+    assert _score.retention(weighted, grouping(pool, labels)) == pytest.approx(expected)
+
+
+def entropies(members: NDArray[np.bool_], table: NDArray[np.float64]) -> list[float]:
+    """Bits of a set of elements over the groups of each source that saw them, no group being one more."""
+    found = []
+    for column in table.T:
+        seen = column[members & ~np.isnan(column)]
+        shares = np.unique(seen, return_counts=True)[1] / max(seen.size, 1)
+        found.append(float(-(shares * np.log2(shares)).sum()))
+    return found
+
+
+def test_certainty_counts_what_each_source_saw_by_the_mean_weight_of_its_columns(gappy) -> None:
+    pool, problem, table, _ = gappy
+    weights = np.random.default_rng(9).uniform(0.5, 2.0, problem.shape[1])
+    backers = problem.backers.toarray() > 0
+    weights[backers[:, 1]] = 0.0  # a source without a weighted column counts as others do on average
+    overlaps = Overlaps.of(problem.with_weights(weights))
+    members = problem.entries.toarray()[pool.inverse] > 0
+    bits = np.array([entropies(column, table) for column in members.T])
+    each = weights / backers.sum(axis=1)
+    votes = np.array([each[backers[:, k]].mean() for k in range(4)])
+    votes[1] = votes[[0, 2, 3]].mean()
+    mean = bits @ (votes / votes.sum())
+    assert overlaps.certainty() == pytest.approx(np.exp(-mean / 0.4))
+    assert overlaps.certainty(2.0) == pytest.approx(np.exp(-mean / 2))
+    assert (backers.sum(axis=0) == 3).all()
+    assert overlaps.normalised_certainty() == pytest.approx(np.exp(-mean / np.log2(3) / 0.07))
+    unweighted = Overlaps.of(problem.with_weights(np.zeros(problem.shape[1])))
+    assert unweighted.certainty() == pytest.approx(np.exp(-bits.mean(axis=1) / 0.4))
+
+
+def test_certainty_is_normalised_by_the_number_of_groups_of_the_own_source() -> None:
+    table = np.column_stack([[0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 2, 2], [0] * 6])
+    pool = bc.Pool.from_labels(table)
+    problem = PreferenceMatrix.from_pool(pool)
+    members, backers = problem.entries.toarray()[pool.inverse] > 0, problem.backers.toarray()
+    bits = np.array([np.mean(entropies(column, table.astype(float))) for column in members.T])
+    number = backers @ [2, 3, 2]  # one group alone counts as two
+    assert Overlaps.of(problem).normalised_certainty(0.5) == pytest.approx(np.exp(-bits / np.log2(number) / 0.5))
+
+
+def test_weights_are_rounded_to_a_millionth_of_the_largest_unless_small_ones_would_vanish() -> None:
+    weights = np.array([0.0, 1 / 3, 2 / 3, 1.9])
+    found = _score.exact_sums(weights)
+    assert found == pytest.approx(weights, abs=2.0**-19)
+    assert (found * 2.0**19 == np.rint(found * 2.0**19)).all()
+    assert not np.array_equal(found, weights)
+    assert np.array_equal(_score.exact_sums(weights * 2.0**-40), found * 2.0**-40)
+    smallest = 2.0**-9  # a thousandth of the power of two above the largest
+    assert not np.array_equal(_score.exact_sums(np.array([smallest * 1.0001, 1.9])), [smallest * 1.0001, 1.9])
+    tiny = np.array([smallest * 0.9999, 1 / 3, 1.9])
+    assert np.array_equal(_score.exact_sums(tiny), tiny)
+    assert _score.exact_sums(np.zeros(2)).tolist() == [0.0, 0.0]

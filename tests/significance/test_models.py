@@ -13,17 +13,21 @@ from scipy.special import betainc, gammainc
 
 from biconsensus.errors import InputError
 from biconsensus.models import CircleModel, LineModel, VanishingPointModel, segment_hit_probability
+from biconsensus.significance import _models
 from biconsensus.significance._models import (
     HIT_RULES,
     Background,
+    NfaTest,
     _log_hypergeometric,
     bounding_box,
+    clumping,
     count_hits,
     log_binomial_tail,
     log_excess_tail,
     log_tests,
     log_tightness,
     log_weighted_tail,
+    smoothed,
 )
 
 
@@ -310,3 +314,147 @@ def test_hypergeometric_tail_is_the_exact_sum(n: int, k: int, q: int, h: int) ->
     exact = sum(Fraction(comb(n, i) * comb(q, k + h - i), comb(n + q, k + h)) for i in range(k, min(n, k + h) + 1))
     found = _log_hypergeometric(*(np.array([float(one)]) for one in (n, k, q, h)))
     assert found[0] == pytest.approx(log10(exact.numerator) - log10(exact.denominator), abs=1e-8)
+
+
+LEVELS = np.array([0.02, 0.05, 0.2])
+
+
+def nfa_test(**settings: object) -> NfaTest:
+    """A test of lines on 100 elements, for a thousand tests, two elements of its own left out."""
+    given = {"model": LineModel(), "n_elements": 100, "thresholds": LEVELS, "chance": square(), "log_n_tests": 3.0}
+    return NfaTest(**{**given, "left_out": 2, **settings})
+
+
+def test_false_alarms_are_tests_times_the_tail() -> None:
+    held, chance = np.array([30.0, 12.0]), np.array([0.1, 0.05])
+    known = log_binomial_tail(98, held, chance)
+    test = nfa_test()
+    assert test.threshold == 0.2
+    assert test.log_nfa(held, chance, np.inf) == pytest.approx(3 + known)
+    measured = log_excess_tail(98, held, 1000, np.array([100, 50]))
+    assert test.log_nfa(held, chance + 0.0004, 1000.0) == pytest.approx(3 + measured)
+    live = np.arange(100) < 60
+    assert test.log_nfa(held, chance, np.inf, live) == pytest.approx(3 + log_binomial_tail(58, held, chance))
+    own = np.array([0, 5])
+    assert test.log_nfa(held, chance, np.inf, live, own) == pytest.approx(3 + log_binomial_tail(60 - own, held, chance))
+    everything = log_binomial_tail(100, held, chance)
+    assert nfa_test(left_out=0).log_nfa(held, chance, np.inf) == pytest.approx(3 + everything)
+
+
+def test_clumps_divide_the_logarithm_of_the_tail() -> None:
+    held, chance = np.array([30.0, 12.0]), np.array([0.1, 0.05])
+    tail = log_binomial_tail(98, held, chance)
+    test = nfa_test(clumping=np.array([1.0, 2.0, 5.0]))
+    assert test.clumps(np.array([0.01, 0.02, 0.035, 0.05, 0.2, 1.0])) == pytest.approx([1, 1, 1.5, 2, 5, 5])
+    assert nfa_test(clumping=4.0).clumps(0.05) == pytest.approx(4)
+    assert test.log_nfa(held, chance, np.inf) == pytest.approx(3 + tail / 5)
+    levels = np.array([0.05, 0.02])
+    assert test.log_nfa(held, chance, np.inf, levels=levels) == pytest.approx(3 + tail / [2, 1])
+
+
+def test_weights_are_tested_with_a_probability_that_is_not_too_small() -> None:
+    weights = np.random.default_rng(0).uniform(0.5, 3.0, 100)
+    held, chance = np.array([60.0, 30.0]), np.array([0.1, 0.05])
+    test = nfa_test(weights=weights, clumping=2.0)
+    above = chance + 2 * np.sqrt(chance / 400) + 1 / 400
+    assert test.log_nfa(held, chance, 400.0) == pytest.approx(3 + log_weighted_tail(weights, held, above) / 2)
+    live = np.arange(100) < 60
+    expected = 3 + log_weighted_tail(weights[:60], held, above) / 2
+    assert test.log_nfa(held, chance, 400.0, live) == pytest.approx(expected)
+    sure = 3 + log_weighted_tail(weights, held, np.ones(2)) / 2
+    assert test.log_nfa(held, chance, 0.0) == pytest.approx(sure)  # nothing is known of chance
+
+
+def test_what_a_model_holds_is_without_its_own_sample() -> None:
+    rng = np.random.default_rng(1)
+    hits, samples = rng.random((100, 5)) < 0.3, rng.integers(0, 100, (5, 2))
+    weights = rng.uniform(0.5, 3.0, 100)
+    own = [sum(hits[i, k] for i in sample) for k, sample in enumerate(samples)]
+    assert nfa_test().held(hits, samples) == pytest.approx(hits.sum(axis=0) - own)
+    assert nfa_test().held(hits, None) == pytest.approx(hits.sum(axis=0) - 2)
+    assert nfa_test(left_out=0).held(hits, samples) == pytest.approx(hits.sum(axis=0))
+    heavy = [sum(hits[i, k] * weights[i] for i in sample) for k, sample in enumerate(samples)]
+    assert nfa_test(weights=weights).held(hits, samples) == pytest.approx(weights @ hits - heavy)
+    assert nfa_test(weights=weights).held(hits, None) == pytest.approx(weights @ hits - 2 * weights.mean())
+
+
+def lines_of_chance(number: int) -> np.ndarray:
+    return LineModel().fit(np.random.default_rng(5).uniform(-1, 1, (number, 2, 2)))
+
+
+def test_clumping_is_the_spread_of_hits_over_that_of_independent_elements() -> None:
+    chance, lines = square(), lines_of_chance(120)
+    data = np.repeat(np.random.default_rng(6).uniform(-1, 1, (150, 2)), 3, axis=0)
+    shares = np.array([[(LineModel().residuals(lines, chance.points) <= level).mean(axis=0)] for level in LEVELS])[:, 0]
+    expected = []
+    for level, share in zip(LEVELS, shares):
+        hits = (LineModel().residuals(lines, data) <= level).sum(axis=0)
+        spread = np.sqrt(450 * share * (1 - share) * (1 + 450 / 4096))
+        usable = 450 * share >= 1
+        assert usable.sum() >= _models._CLUMPED
+        expected.append(np.quantile((np.abs(hits - 450 * share) / spread)[usable], 0.6827) ** 2)
+    found = clumping(LineModel(), lines, data, chance, LEVELS)
+    assert found == pytest.approx(np.maximum(expected, 1.0))
+    assert 2 < found.mean() < 4.5
+
+
+def test_clumps_are_not_measured_on_few_models_or_rare_hits() -> None:
+    chance, data = square(), np.repeat(np.random.default_rng(6).uniform(-1, 1, (150, 2)), 3, axis=0)
+    assert clumping(LineModel(), lines_of_chance(_models._CLUMPED - 1), data, chance, LEVELS).tolist() == [1.0] * 3
+    assert clumping(LineModel(), lines_of_chance(_models._CLUMPED), data, chance, LEVELS)[2] > 1
+    # where less than one element is within the threshold on average, nothing can be told
+    assert clumping(LineModel(), lines_of_chance(120), data[:12], chance, LEVELS).tolist()[0] == 1.0
+    assert clumping(LineModel(), lines_of_chance(120), data, chance, np.array([9.0])).tolist() == [1.0]  # all hit
+    assert clumping(LineModel(), lines_of_chance(0), data, chance, LEVELS).tolist() == [1.0] * 3
+    assert clumping(LineModel(), lines_of_chance(9), data, chance.outside(np.ones(4096, bool)), LEVELS).max() == 1.0
+
+
+def test_shares_are_those_of_the_first_background_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance, lines = square(), lines_of_chance(7)
+    residuals = LineModel().residuals(lines, chance.points)
+    expected = np.array([(residuals <= level).mean(axis=0) for level in LEVELS])
+    few = np.array([(residuals[:500] <= level).mean(axis=0) for level in LEVELS])
+    for block in (_models._BLOCK, 3 * 4096, 1):  # all models together, three at a time, one by one
+        monkeypatch.setattr(_models, "_BLOCK", block)
+        assert chance.shares(LineModel(), lines, LEVELS) == pytest.approx(expected)
+        assert chance.shares(LineModel(), lines, LEVELS, 500) == pytest.approx(few)
+        assert chance.probabilities(LineModel(), lines, LEVELS) == pytest.approx(expected)
+        each = np.resize(LEVELS, 7)
+        one_each = [(residuals[:, k] <= each[k]).mean() for k in range(7)]
+        assert chance.probability(LineModel(), lines, each) == pytest.approx(one_each)
+    assert chance.outside(np.ones(4096, bool)).shares(LineModel(), lines, LEVELS).tolist() == [[0.0] * 7] * 3
+    paper = square("paper").probabilities(LineModel(), lines, LEVELS)
+    assert paper == pytest.approx(np.array([np.full(7, min(2 * level * np.sqrt(8) / 4, 1.0)) for level in LEVELS]))
+
+
+def test_the_size_of_a_background_that_is_known_is_infinite() -> None:
+    assert square().size == 4096
+    assert square("paper").size == np.inf
+
+
+@pytest.mark.parametrize("threshold", [0.01, 0.06])
+def test_smoothed_points_are_elements_moved_as_wide_as_their_neighbours_lie(threshold: float) -> None:
+    rng = np.random.default_rng(3)
+    data = np.hstack([rng.uniform(0, 1, (1000, 2)), np.arange(1000.0)[:, None]])
+    points = smoothed(data, 20_000, threshold, rng, width=2)
+    # each element is taken equally often, with the columns that are no places as they are
+    number = points[:, 2].astype(int)
+    assert np.bincount(number).tolist() == [20] * 1000
+    assert ((points >= data.min(axis=0)) & (points <= data.max(axis=0))).all()
+    middle = np.flatnonzero((np.abs(data[:, :2] - 0.5) < 0.1).all(axis=1))
+    distances = np.linalg.norm(data[middle, None, :2] - data[:, :2], axis=2)
+    radius = np.sort(distances, axis=1)[:, 100].mean()  # a tenth of all elements are neighbours
+    kept = np.isin(number, middle)
+    moved = (points[:, :2] - data[number, :2])[kept]
+    assert moved.std(axis=0) == pytest.approx(np.full(2, max(radius / 2, 2 * threshold)), rel=0.1)
+    assert moved.mean(axis=0) == pytest.approx(np.zeros(2), abs=0.02)
+
+
+def test_steps_out_of_the_box_are_reflected_and_few_elements_have_all_others_as_neighbours() -> None:
+    rng = np.random.default_rng(4)
+    points = smoothed(np.array([[0.0, 0.0], [1.0, 1.0]]), 4000, 10.0, rng)
+    assert points.min() >= 0
+    assert points.max() <= 1
+    assert points.mean(axis=0) == pytest.approx([0.5, 0.5], abs=0.03)  # spread out over the whole box
+    assert points.std(axis=0) == pytest.approx(np.full(2, np.sqrt(1 / 12)), abs=0.02)
+    assert smoothed(np.array([[2.0, 3.0]]), 5, 0.1, rng).shape == (5, 2)

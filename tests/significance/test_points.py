@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.cluster import KMeans
 
 from biconsensus.significance import _points
@@ -244,3 +245,164 @@ def test_a_step_wider_than_the_spread_of_its_column_is_a_category():
     assert steps[4] == 0.0
     assert steps[3] == pytest.approx(1.0)
     assert (steps[:3] < 0.1).all()
+
+
+def test_the_depth_of_a_valley_is_that_of_two_normal_laws():
+    n, far, spread = 4000, 2.0, 0.8
+    one = norm.ppf((np.arange(n) + 0.5) / n, -far, spread)
+    width = 1.06 * spread * n**-0.2  # Silverman's rule
+    smooth = np.hypot(spread, width)
+
+    def count(x, sizes=(1.0, 1.0)):
+        # points in the window that a kernel of that width amounts to
+        both = sizes[0] * norm.pdf(x, -far, smooth) + sizes[1] * norm.pdf(x, far, smooth)
+        return n * 2 * np.sqrt(np.pi) * width * both
+
+    expected = np.sqrt(2) * (np.sqrt(count(far)) - np.sqrt(count(0.0)))
+    assert _points._valley_depth(one, -one) == pytest.approx(expected, rel=0.01)
+    assert _points._valley_depth(100 + 7 * one, 100 - 7 * one) == pytest.approx(expected, rel=0.01)  # in any unit
+    assert _points._valley_depth(-one, one) == _points.NO_VALLEY
+    assert _points._valley_depth(one, one) == _points.NO_VALLEY
+    # the lower peak counts: half as many points on one side
+    half = np.sort(-one)[::2]
+    width = 1.06 * spread * (n / 2) ** -0.2
+    smooth = np.hypot(spread, width)
+    places = np.linspace(-far, far, 401)
+    lowest = count(places, (1.0, 0.5)).min()
+    expected = np.sqrt(2) * (np.sqrt(count(far, (1.0, 0.5))) - np.sqrt(lowest))
+    assert _points._valley_depth(one, half) == pytest.approx(expected, rel=0.02)
+    assert _points._valley_depth(-half, -one) == pytest.approx(expected, rel=0.02)
+
+
+def test_spread_is_not_that_of_outliers():
+    values = norm.ppf((np.arange(1000) + 0.5) / 1000, 3.0, 2.0)
+    middle, spread = _points._middle_and_spread(values)
+    assert (middle, spread) == pytest.approx((3.0, 2.0), abs=0.02)
+    wild = np.append(values, np.full(20, 500.0))
+    assert _points._middle_and_spread(wild) == pytest.approx((3.0, 2.0), abs=0.15)
+    assert _points._middle_and_spread(np.repeat([0.0, 1.0], 50))[1] == pytest.approx(0.5)
+
+
+def test_density_is_that_of_the_kth_neighbour_and_depth_the_lower_peak_over_the_saddle():
+    rng = np.random.default_rng(2)
+    X = np.sort(np.concatenate([rng.normal(0, 1, 120), rng.normal(5, 1.5, 100), rng.normal(12, 1, 90)]))[:, None]
+    labels = np.searchsorted([2.4, 8.5], X[:, 0])
+    evidence = PointEvidence(X)
+    distances = np.sort(np.abs(X - X.T), axis=1)[:, 1:]
+    near = np.argsort(np.abs(X - X.T), axis=1, kind="stable")[:, 1:11]
+    for view, k in zip(evidence._borders.of(labels, 3), _points.DENSITIES, strict=True):
+        density = -evidence.dimension * np.log(distances[:, k - 1])
+        peaks = [np.sort(density[labels == g])[int(0.9 * ((labels == g).sum() - 1))] for g in range(3)]
+        depth = {}
+        for g, h in ((0, 1), (1, 2)):
+            ends = [
+                min(density[i], density[j])
+                for i in np.flatnonzero(labels == g)
+                for j in np.flatnonzero(labels == h)
+                if j in near[i] and i in near[j]
+            ]
+            depth[g, h] = max(ends)
+        # over the higher saddle first; what was joined has the higher peak of the two
+        higher, lower = sorted(depth, key=lambda pair: -depth[pair])
+        joined = max(peaks[g] for g in higher)
+        other = next(g for g in lower if g not in higher)
+        depth[lower] = (min(peaks[other], joined) - depth[lower]) * np.sqrt(k / 2)
+        depth[higher] = (min(peaks[g] for g in higher) - depth[higher]) * np.sqrt(k / 2)
+        gains = {pair: min(value, _points.CAP) - evidence.level for pair, value in depth.items()}
+        found = {tuple(sorted(pair)): gain for pair, gain in zip(view.sides.tolist(), view.gains)}
+        assert found == pytest.approx(gains)
+        scores = {tuple(sorted(pair)): score for pair, score in zip(view.sides.tolist(), view.scores)}
+        # the level of one cloud is the 95% point of its null
+        assert scores == pytest.approx({p: v - evidence.level_of_cloud + norm.isf(0.05) for p, v in depth.items()})
+
+
+def test_chance_of_a_group_is_that_of_its_shallowest_border():
+    X, truth = blobs(3, 2, apart=3.5)
+    evidence = PointEvidence(X)
+    views = evidence._borders.of(truth, 3)
+    expected = []
+    for g in range(3):
+        scores = [score for view in views for score, pair in zip(view.scores, view.sides) if g in pair]
+        expected.append(min(norm.logsf(min(scores)) / np.log(10), 0.0))
+    assert evidence.of_groups(truth) == pytest.approx(np.array(expected))
+    assert evidence.of_groups(np.where(truth == 1, 4, truth))[[0, 4, 2]] == pytest.approx(np.array(expected))
+    assert evidence.of_groups(np.where(truth == 1, 4, truth))[[1, 3]].tolist() == [0.0, 0.0]
+
+
+def test_groups_that_do_not_touch_are_as_far_apart_as_can_be():
+    X, truth = blobs(3, 2, apart=100.0)
+    evidence = PointEvidence(X)
+    assert evidence.of_grouping(truth) == pytest.approx(2 * _points.CAP - evidence.level - evidence.level_of_cloud)
+    crumb = truth.copy()
+    X[:9] += 1000.0
+    crumb[:9] = 3  # too few to gain, and no cost either
+    assert PointEvidence(X).of_grouping(crumb) == pytest.approx(
+        2 * _points.CAP - PointEvidence(X).level - PointEvidence(X).level_of_cloud
+    )
+
+
+def test_neighbours_are_fewer_where_points_are_few():
+    assert [_points.neighbours_for(m, 10) for m in (5, 32, 40, 79, 80, 1000)] == [4, 4, 5, 9, 10, 10]
+    assert [_points.neighbours_for(m, 20) for m in (5, 16, 20, 40, 80)] == [4, 4, 5, 10, 20]
+    assert _points.neighbours_for(80, 3) == 3
+
+
+def test_neighbours_are_without_the_point_itself_and_copies_are_as_dense_as_the_densest_place():
+    distances = np.array([[0.0, 0.5, 2.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+    neighbours = np.array([[0, 1, 2], [2, 1, 0], [0, 1, 3]])  # the last does not even see itself
+    found, kept = _points._without_self(distances, neighbours)
+    assert kept.tolist() == [[1, 2], [2, 0], [0, 1]]
+    assert found.tolist() == [[0.5, 2.0], [0.5, 1.0], [0.5, 0.5]]
+    assert _points._without_self(np.zeros((2, 2)), np.array([[0, 1], [0, 1]]))[0].tolist() == [[1.0], [1.0]]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_dimension_is_that_of_the_points_from_near_and_from_afar(d):
+    X = np.random.default_rng(d).random((3000, d))
+    rng = np.random.default_rng(0)
+    assert _points._intrinsic_dimension(np.sort(np.abs(X[:, :1] - X[:, :1].T), axis=1)[:, 1:26]) == pytest.approx(
+        1.0, abs=0.1
+    )
+    assert PointEvidence(X).dimension == pytest.approx(d, abs=0.15)
+    assert _points._wide_dimension(X, rng) == pytest.approx(d, abs=0.45)  # borders make it less
+    distances = np.array([[1.0, 2.0, 4.0], [1.0, 1.0, np.e]])
+    expected = np.mean([2 / (np.log(4) + np.log(2)), 1.0])
+    assert _points._intrinsic_dimension(distances) == pytest.approx(expected)
+
+
+def test_pairs_touch_where_each_is_among_the_first_neighbours_of_the_other():
+    neighbours = np.array([[1, 2, 3, 4], [0, 2, 3, 4], [0, 1, 3, 4], [0, 1, 2, 4], [0, 1, 2, 5], [4, 0, 1, 2]])
+    one, other = _points._mutual_pairs(neighbours)
+    expected = {
+        (i, j) for i in range(6) for j in range(i + 1, 6) if j in neighbours[i].tolist() and i in neighbours[j].tolist()
+    }
+    assert set(zip(one.tolist(), other.tolist())) == expected
+    assert one.size == len(expected)
+
+
+def test_levels_of_a_cloud_follow_the_smaller_dimension_within_bounds():
+    distances, neighbours = np.ones((50, 25)), np.tile(np.arange(25), (50, 1))
+
+    def level(dimension, wide):
+        return _points._DensityValleys(distances, neighbours, dimension, wide).level_of_cloud
+
+    assert level(2.0, 2.0) == pytest.approx(1.2)
+    assert level(2.0, 1.5) == level(1.5, 2.0) == pytest.approx(1.2 + 0.5 * 2.4)
+    assert level(3.0, 3.0) == 1.0
+    assert level(1.0, 0.5) == 3.6
+
+
+def test_neighbouring_groups_are_linked_or_near_and_connect_all():
+    centres = np.zeros((9, 5))
+    centres[:, 0] = [0, 10, 20, 30, 40, 1000, 1010, 1020, 5000]
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(9), 30)
+    X = centres[truth] + rng.normal(size=(270, 5))
+    borders = PointEvidence(X)._borders
+    sizes = np.full(9, 30)
+    own = np.array([borders._points[truth == g].mean(axis=0) for g in range(9)])
+    pairs = borders._neighbouring(truth, 9, sizes, own)
+    # the two nearest centres of each, and the shortest ways between the parts; no group has links to another one
+    near = {(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (2, 4), (5, 6), (5, 7), (6, 7), (7, 8), (6, 8), (4, 5)}
+    assert set(pairs) == near
+    assert pairs == sorted(pairs)
