@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from biconsensus.cli._output import Output
@@ -70,11 +71,15 @@ def run_communities(
 ) -> None:
     """Consensus communities of a network."""
     from biconsensus import ConsensusCommunities, Runs, Search
+    from biconsensus.explore._doubts import header_doubt, network_line
     from biconsensus.graphs import read_graph
 
     how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
     search = Search(**settings).checked()
-    graph = read_graph(path)
+    with output.working(f"reading {called(path)}"):
+        graph = read_graph(path)
+    output.decided = network_line(path.name, graph)
+    output.notes += filter(None, [header_doubt(graph)])
     with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True) as tell:
         carried_out = Runs(checkpoint=resume, progress=tell)
         estimator = ConsensusCommunities(algorithms or "default", runs, search=search, runs=carried_out, **how)
@@ -118,6 +123,7 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         data_uri(image)  # what is wrong with the picture is told before any work
 
     X, names, true, ids = point_table(path, reading, COORDINATES, output)
+    refuse_other_columns(settings["model"], names)
     fitter = MultiModelFitter(**settings)
     several = isinstance(settings["model"], list)
     kind = ", ".join(settings["model"]) if several else settings["model"]
@@ -149,6 +155,26 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         log10_nfa=fitter.nfa_.tolist(),
         thresholds=widths.tolist(),
     )
+
+
+def refuse_other_columns(models: str | list[str], names: list[str]) -> None:
+    """An error where a model needs another number of columns; it says how to choose them."""
+    from biconsensus.errors import InputError
+    from biconsensus.models import get_model
+
+    if isinstance(models, list):  # several families may each look at the first columns
+        return
+    needed = getattr(get_model(models), "n_features", None)
+    if needed is not None and needed < len(names):
+        raise InputError(
+            f"the table has {len(names)} columns of numbers ({', '.join(names)}), but --model {models} needs {needed}. "
+            f"Choose them with --columns, for instance --columns {quote(','.join(names[:needed]))}."
+        )
+    if needed is not None and needed > len(names):
+        raise InputError(
+            f"the table has {len(names)} column{'s' if len(names) > 1 else ''} of numbers ({', '.join(names)}), but "
+            f"--model {models} needs {needed}. `biconsensus models` says what each model is made from."
+        )
 
 
 def nfa_of_elements(fitter: Any) -> Any:

@@ -186,9 +186,13 @@ class Output:
             console.print(f"read {self.decided}", markup=False)
         if table is not None:
             console.print(table)
-        console.print(group_table(consensus))
+        if len(consensus):
+            console.print(group_table(consensus))
+        number = (
+            "no group" if not len(consensus) else "1 group" if len(consensus) == 1 else f"{len(consensus):,} groups"
+        )
         left = int((consensus.labels < 0).sum())
-        console.print(f"{len(consensus)} groups, {left:,} of {consensus.labels.size:,} elements in no group.")
+        console.print(f"{number}, {left:,} of {consensus.labels.size:,} elements in no group.")
         console.print(consensus.summary, markup=False)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
