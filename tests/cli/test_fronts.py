@@ -310,3 +310,20 @@ def test_no_group_and_one_group_are_sentences(here: Callable[..., Any], tmp_path
     done = here("merge", "none.csv")
     assert "0 groups, 12 of 12 elements in no group." in done.stdout
     assert "backing" not in done.stdout, "no table of groups where there are none"
+
+
+def test_standardised_columns_count_equally(here: Callable[..., Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    answers = np.eye(3)[truth][:, [0, 1, 2, 0]] * 4 + rng.normal(scale=0.4, size=(60, 4))
+    table = np.c_[answers, rng.integers(18, 80, 60), truth]
+    np.savetxt(tmp_path / "survey.csv", table, delimiter=",", header="q1,q2,q3,q4,age,truth", comments="")
+    plain = here("cluster", "survey.csv", "--json")
+    assert "'age'" in plain.stderr
+    assert "--standardise" in plain.stderr
+    done = here("cluster", "survey.csv", "--json", "--standardise", "--report", "page.html")
+    assert "age" not in done.stderr
+    assert json.loads(done.stdout)["scores"]["ari"] == pytest.approx(1.0) > json.loads(plain.stdout)["scores"]["ari"]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "biconsensus cluster survey.csv --standardise" in page
+    assert "divided by its standard deviation" in page

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from biconsensus.explore._doubts import header_doubt, label_doubts, named_ends, network_line
+from biconsensus.explore._doubts import label_doubts, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.graphs import read_graph
 
 
@@ -60,11 +60,11 @@ def test_codes_other_than_minus_one_are_pointed_out() -> None:
 
 def test_the_header_of_an_edge_list_that_became_a_link() -> None:
     ring = [(f"n{k}", f"n{(k + 1) % 20}") for k in range(20)]
-    doubt = header_doubt(read_graph([("boss", "worker"), *ring]))
+    doubt = network_doubt(read_graph([("boss", "worker"), *ring]))
     assert doubt is not None
     assert "line 1 (boss, worker)" in doubt
-    assert header_doubt(read_graph(ring)) is None
-    assert header_doubt(read_graph([("0", "1"), *ring])) is None, "numbers are no header"
+    assert network_doubt(read_graph(ring)) is None
+    assert network_doubt(read_graph([("0", "1"), *ring])) is None, "numbers are no header"
 
 
 def test_what_a_network_holds() -> None:
@@ -88,3 +88,20 @@ def test_edge_lists_are_known_by_their_columns(tmp_path: Path, line: str, ends: 
     path.write_text(f"{line}\n1,2\n", encoding="utf-8-sig")
     assert named_ends(path) == ends
     assert named_ends(path.with_suffix(".parquet")) == []
+
+
+def test_links_that_never_meet_are_no_network() -> None:
+    doubt = network_doubt(read_graph([(f"{k}.5", f"{k}.7") for k in range(20)]))
+    assert doubt is not None
+    assert "no two links" in doubt
+
+
+def test_a_column_that_outweighs_the_others_is_named() -> None:
+    X = np.random.default_rng(0).random((50, 5))
+    names = ["q1", "q2", "q3", "q4", "age"]
+    assert unit_doubt(X, names) is None
+    doubt = unit_doubt(X * [1, 1, 1, 1, 60], names)
+    assert doubt is not None
+    assert "column 'age'" in doubt
+    assert unit_doubt(X * [1, 10, 100, 1, 60], names) is None, "these are standardised"
+    assert unit_doubt(np.ones((50, 2)), names) is None

@@ -137,6 +137,7 @@ def cluster(
     columns: opt.Columns = None,
     drop: opt.Drop = None,
     truth: opt.Truth = None,
+    standardise: opt.Standardise = False,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
@@ -150,7 +151,7 @@ def cluster(
 ) -> None:
     """A table of numbers: cluster it many times, and find the groups that the clusterings agree on.
 
-    Columns are standardised, unless all of them seem to have the same unit. The summary says which.
+    Columns are standardised if their ranges differ much, and the summary then says so.
     """
     from biconsensus.cli._fronts import run_cluster
 
@@ -160,7 +161,7 @@ def cluster(
     )
     more = {"overlap": overlap, "solver": solver}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
+    run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings, standardise)
 
 
 @_command(

@@ -97,6 +97,15 @@ Drop = Annotated[
         "--drop", metavar="NAMES", help="Leave these columns out: a,b; may be repeated.", rich_help_panel=TABLE
     ),
 ]
+Standardise = Annotated[
+    bool,
+    typer.Option(
+        "--standardise",
+        help="Divide every column by its standard deviation, so that all count equally. By default this is done only if"
+        " the ranges of the columns differ much.",
+        rich_help_panel=TABLE,
+    ),
+]
 Escape = Annotated[
     bool,
     typer.Option(

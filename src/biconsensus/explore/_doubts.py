@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from biconsensus.graphs._files import HEADERS
 from biconsensus.pool.io._text import is_number
-from biconsensus.protocols import BoolArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.sources._default_pool import share_a_unit
 
 if TYPE_CHECKING:
     from biconsensus.graphs import Graph
@@ -28,6 +29,8 @@ PLACEHOLDERS = frozenset(
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 MOST_EDGE_COLUMNS = 5
 """Columns of an edge list: two ends, a weight, and at most a kind or a time and an id."""
+OUTWEIGHS = 5.0
+"""Range of a column, in ranges of the typical one, from which on it has most of every distance."""
 SHOWN = 3
 """Names in one sentence."""
 
@@ -80,6 +83,38 @@ def fractions_in(columns: Mapping[str, NDArray[Any]]) -> list[str]:
     return [name for name, values in columns.items() if _has_fractions(_present(values))]
 
 
+def unit_doubt(X: FloatArray, names: Sequence[str]) -> str | None:
+    """A sentence where columns were not standardised, and one of them outweighs the others.
+
+    Parameters
+    ----------
+    X : (m, d) array
+        The points.
+    names : sequence of d str
+        Names of their columns.
+
+    Returns
+    -------
+    str or None
+        None where all columns count alike, or are standardised.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random((50, 5)) * [1, 1, 1, 1, 90]
+    >>> print(unit_doubt(X, ["q1", "q2", "q3", "q4", "age"]))
+    the range of column 'age' is ... times that of the typical column, ...
+    """
+    ranges = np.ptp(X, axis=0)
+    widest, typical = int(np.argmax(ranges)), float(np.median(ranges[ranges > 0])) if ranges.any() else 0.0
+    if not typical or ranges[widest] < OUTWEIGHS * typical or not share_a_unit(X):
+        return None
+    return (
+        f"the range of column {names[widest]!r} is {ranges[widest] / typical:.0f} times that of the typical column, and"
+        " the columns were not standardised, because most ranges are alike. So this column decides nearly everything."
+        " If its unit is another one, standardise the columns (--standardise)"
+    )
+
+
 def network_line(name: str, graph: Graph) -> str:
     """What a network file holds, in one line.
 
@@ -109,8 +144,8 @@ def network_line(name: str, graph: Graph) -> str:
     return f"{name}: {', '.join(parts)}."
 
 
-def header_doubt(graph: Graph) -> str | None:
-    """A sentence where the first two nodes of an edge list look like the names of its columns.
+def network_doubt(graph: Graph) -> str | None:
+    """A sentence where an edge list looks like something else, or where its first line seems to name the columns.
 
     Parameters
     ----------
@@ -125,10 +160,14 @@ def header_doubt(graph: Graph) -> str | None:
     Examples
     --------
     >>> from biconsensus.graphs import read_graph
-    >>> print(header_doubt(read_graph([("boss", "worker"), *((str(a), str(a // 2)) for a in range(1, 20))])))
+    >>> print(network_doubt(read_graph([("boss", "worker"), *((str(a), str(a // 2)) for a in range(1, 20))])))
     line 1 (boss, worker) was read as a link between two nodes that have no other link; ...
     """
     names, starts = graph.names, graph.adjacency.indptr
+    if graph.n_nodes >= FEWEST_ROWS and graph.n_nodes == 2 * graph.n_edges:
+        return (
+            "no two links have a node in common; is this a list of links? `biconsensus cluster` takes tables of numbers"
+        )
     words = all(isinstance(name, str) and not is_number(name) for name in names[:2])
     if graph.n_nodes < FEWEST_ROWS or not words or starts[2] != 2 or graph.adjacency.indices[0] != 1:
         return None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.errors import FileFormatError
-from biconsensus.explore._doubts import fractions_in, header_doubt, label_doubts, named_ends, network_line
+from biconsensus.explore._doubts import fractions_in, label_doubts, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
@@ -151,7 +151,7 @@ def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progr
         X=table.X,
         evidence=_evidence_behind(estimator.consensus_),
         decided=_without_folder(table.decided, path, name),
-        notes=(*table.notes, *notes),
+        notes=(*table.notes, *notes, *filter(None, [unit_doubt(table.X, table.names)])),
         columns=table.roles,
         reading=reading,
     )
@@ -173,7 +173,7 @@ def _network(path: Path, name: str, notes: Sequence[str], progress: Progress) ->
         graph=graph.adjacency,
         evidence=_evidence_behind(estimator.consensus_),
         decided=network_line(name, graph),
-        notes=(*notes, *filter(None, [header_doubt(graph)])),
+        notes=(*notes, *filter(None, [network_doubt(graph)])),
         settings={"min_elements": estimator.consensus_.settings["min_elements"]},
     )
 

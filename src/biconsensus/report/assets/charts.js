@@ -1,8 +1,8 @@
 // Bars, histograms and lines as SVG.
 const WIDE = innerWidth < 560 ? 420 : 900;
 
-function axisLabels(svg, ticks, x, y) {
-  for (const value of ticks) svg.append(draw("text", { x: x(value), y, "text-anchor": "middle", text: number(value) }));
+function axisLabels(svg, ticks, x, y, text = number) {
+  for (const value of ticks) svg.append(draw("text", { x: x(value), y, "text-anchor": "middle", text: text(value) }));
 }
 // layers(): for each group, the counts of the bins.
 function histogram(place, edges, layers, options) {
@@ -69,7 +69,7 @@ function lines(place, curves, options) {
     draw("text", { x: left + width / 2, y: H - 4, "text-anchor": "middle", text: options.xName }),
     draw("text", { x: left - 6, y: 22, "text-anchor": "end", text: number(y1) }), draw("text", { x: left - 6, y: y(y0), "text-anchor": "end", text: number(y0) }),
     draw("text", { x: 12, y: 14 + height / 2, transform: `rotate(-90 12 ${14 + height / 2})`, "text-anchor": "middle", text: options.yName }));
-  axisLabels(svg, options.ticks || [x0, (x0 + x1) / 2, x1], x, H - 24);
+  axisLabels(svg, options.ticks || [x0, (x0 + x1) / 2, x1], x, H - 24, options.tickText);
   const marks = [];
   curves.forEach((curve, c) => {
     const spots = curve.x.map((value, k) => [value, curve.y[k], k]).filter(([, value]) => value !== null && Number.isFinite(value));

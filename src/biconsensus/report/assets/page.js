@@ -57,7 +57,7 @@ function groupsTable() {
     ...sure,
     { title: "Chance", text: (row) => row.chance, key: (row) => row.significance, digits: 1, help: "How often a group like this would turn up if there were none" },
     ...extra,
-    ...(data.hypotheses ? detail.filter((column) => !["Stability", "Sources"].includes(column.title)) : detail),
+    ...(data.hypotheses ? detail.filter((column) => !["Stability", "Sources", ...(data.view && data.view.residuals ? ["Gain"] : [])].includes(column.title)) : detail),
   ], groupRows, { what: "groups", caption: "Groups of the point on screen", groupOf: (row) => row.group, pick: true, page: 20 });
   if (here().groups > here().sizes.length) at("groups-more").textContent = `The first ${number(here().sizes.length)} groups are listed.`;
 }
@@ -116,8 +116,8 @@ function sources() {
       { title: "Alone", text: (row) => number(row.alone), key: (row) => row.alone, digits: 0, help: "Candidates that no other source has, not even by half" },
       { title: "Decides", text: (row) => (row.decided === null ? "–" : number(100 * row.decided, 1) + "%"), key: (row) => row.decided, digits: 1, help: "Elements that would have most votes in another group without it" },
     ] : []),
-    ...(data.hypotheses ? [] : data.scores).map((score, k) => ({ title: score.name + " with truth", text: (row) => number(row.scores[k], 3), key: (row) => row.scores[k], digits: 3 })),
-    { title: "Remark", text: (row) => row.remark, wide: true },
+    ...(data.hypotheses ? [] : data.scores).map((score, k) => ({ title: score.name, help: score.name + " of the source with the truth", text: (row) => number(row.scores[k], 3), key: (row) => row.scores[k], digits: 3 })),
+    ...(rows.some((row) => row.remark) ? [{ title: "Remark", text: (row) => row.remark, wide: true }] : []),
   ], () => rows, { what: "sources", page: 15 });
 }
 
@@ -132,7 +132,7 @@ function choice() {
   const value = (point) => (told ? point.evidence : point.score), name = told ? "evidence of the data" : "score of the pool";
   const xs = [...points.keys()], marks = lines(place, [{ name, color: COLORS[0], x: xs, y: points.map(value),
     dots: (k) => [plural(points[k].groups, "group"), quorumText(points[k]), name + " " + number(value(points[k])), ...(points[k].chosen ? ["the answer"] : [])] }],
-    { label: `${name} at every point of the path`, ticks: [], y: bounds(points.map(value)), xName: "points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
+    { label: `${name} at every point of the path`, ticks: xs.filter((k) => points.length < 25 || k % 2 === 0), tickText: (k) => String(points[k].groups), y: bounds(points.map(value)), xName: "number of groups at the points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
   shows(() => marks.forEach(([dot, k]) => { dot.setAttribute("r", k === state.point ? 8 : 4); dot.setAttribute("fill", points[k].chosen ? COLORS[3] : COLORS[0]); }));
   const other = data.alternatives.map((one) => `${one.n_groups} groups (${one.origin})`);
   at("choice-note").textContent = `Every dot is a point of the path; the answer is orange. The highest is not always the answer: ${told
