@@ -109,7 +109,8 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
     if kind == POINTS:
         return _points(path, name, reading, (), progress)
     if kind is None and (ends := named_ends(path)):
-        note = f"read as a network, because its columns are called {' and '.join(ends)}; choose groupings if it is none"
+        called = " and ".join(ends)
+        note = f"read as a network, because its columns are called {called}; --kind groupings decides otherwise"
         return _network(path, name, (note,), progress)
     table = label_table(path, replace(reading, key="labels"))
     if kind is None and reading.columns is None and (measured := _measurements(table)):

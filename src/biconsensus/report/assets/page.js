@@ -96,8 +96,9 @@ function sources() {
     at("sources-bars").hidden = true;
   } else {
     at("sources-note").textContent = "Agreement with the answer does not make a source good: look at what it says alone and what it decides. Choose a source to see what is measured.";
-    const ranked = named.slice(0, MOST_BARS);
-    bars(at("bars"), ranked.map((row) => ({ name: row.name, value: row.nmi, color: COLORS[0], click: () => openSource(row),
+    const ranked = named.slice(0, MOST_BARS), names = named.map((row) => row.name), twice = new Set(names.filter((name, k) => names.indexOf(name) !== k));
+    const told = (row) => { const settings = (row.params || "").replace(/(, )?seed=.*/, ""); return row.name + (twice.has(row.name) && settings ? ", " + settings : ""); };
+    bars(at("bars"), ranked.map((row) => ({ name: told(row), value: row.nmi, color: COLORS[0], click: () => openSource(row),
       lines: [row.name, "agreement with the answer " + number(row.nmi, 3), `${row.used} of ${row.candidates} candidates used`] })),
       { top: 1, digits: 3, label: "How alike each base result is to the consensus", name: "agreement" });
     at("bars-note").textContent = "Normalised mutual information of each base result with the answer; elements in no group are one class."
