@@ -38,6 +38,8 @@ MOST_EDGES = 15000
 """Links that are drawn, the heaviest first."""
 MOST_BANDS = 40
 """Models whose bands are drawn."""
+MOST_STRETCHED = 3.0
+"""Ratio of the ranges of two columns up to which both are drawn to one scale, so that distances look right."""
 PARALLEL = 0.98
 """Cosine between the normals of two planes from which on they are too parallel to be seen from the edge together."""
 
@@ -141,11 +143,19 @@ def points_view(consensus: Consensus, sample: Sample, X: FloatArray, names: list
     return {
         "title": "The elements",
         "note": note,
-        "equal": False,
+        "equal": _alike(points),
         "dots": packed(dots),
         "axes": [{"name": name, **packed_range(values)} for name, values in axes],
         "features": None,
     }
+
+
+def _alike(points: FloatArray) -> bool:
+    """Whether two columns have ranges so alike that a picture in true proportions is not a strip."""
+    if points.shape[1] != 2 or not len(points):
+        return False
+    ranges = np.ptp(points, axis=0)
+    return bool(0 < ranges.max() <= MOST_STRETCHED * ranges.min())
 
 
 def _axes(points: FloatArray, labels: IntArray, names: list[str]) -> list[tuple[str, FloatArray]]:

@@ -43,7 +43,7 @@ function groupsTable() {
     wide: typeof sample[k] !== "number",
     text: (row) => (row.extra[k] === undefined ? "–" : typeof row.extra[k] === "number" ? number(row.extra[k]) : String(row.extra[k])),
   }));
-  const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be grouped so again with a freshly drawn pool" }];
+  const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be found in this group again with new sources" }];
   const detail = [
     { title: "Sources", text: (row) => number(row.sources), key: (row) => row.sources, digits: 0, help: "Distinct sources behind the group" },
     { title: "Candidates", text: (row) => number(row.candidates), key: (row) => row.candidates, digits: 0, help: "Candidates behind the group" },
@@ -55,7 +55,7 @@ function groupsTable() {
     { title: "Group", text: (row) => groupName(row.group), key: (row) => row.group, group: true },
     { title: "Elements", text: (row) => number(row.size), key: (row) => row.size, digits: 0, help: "Elements of the group, all of them counted" },
     ...sure,
-    { title: "Chance", text: (row) => row.chance, key: (row) => row.significance, digits: 1, help: "How often a group like this would turn up if there were none" },
+    { title: "Chance", text: (row) => row.chance, key: (row) => row.significance, digits: 1, help: "How often a group like this would appear if there were no groups" },
     ...extra,
     ...(data.hypotheses ? detail.filter((column) => !["Stability", "Sources", ...(data.view && data.view.residuals ? ["Gain"] : [])].includes(column.title)) : detail),
   ], groupRows, { what: "groups", caption: "Groups of the point on screen", groupOf: (row) => row.group, pick: true, page: 20 });
@@ -77,7 +77,7 @@ function elements() {
     { title: "Element", text: (row) => row.id, open: (row) => openElement(row.index) },
     { title: "Group", text: (row) => groupName(row.group), key: (row) => row.group, group: true },
     { title: what, text: (row) => (row.group < 0 ? "–" : number(row.sure, 2)), key: outsideFirst, digits: 2,
-      help: data.overlap ? "Share of the candidates behind its group that hold it" : "Probability that it would be grouped so again with a freshly drawn pool" },
+      help: data.overlap ? "Share of the candidates behind its group that hold it" : "Probability that it would be found in this group again with new sources" },
     ...(data.overlap ? [] : [
       { title: "Nearest other", text: (row) => (row.other < 0 ? "–" : groupName(row.other)), key: (row) => row.other, help: "The group that it would join next" },
       { title: "Backing", text: (row) => (row.group < 0 ? "–" : number(row.backing, 2)), key: (row) => row.backing, digits: 2, help: "Share of the candidates behind its group that hold it" },
