@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 CASES = {
@@ -74,3 +75,38 @@ def test_a_warning_is_a_note(here: Callable[..., Any], tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr.startswith("note: no group: the pool has 2 sources, fewer than min_candidates=4")
     assert "0 groups, 20 of 20 elements in no group." in done.stdout
+
+
+CITIES = "a,b,city,note\n1.5,2,Bern,\n2.5,,Rome,x\n3.5,1,Bern,\n4.5,5,Rome,\n0.5,4,Bern,y\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (CITIES, ["--drop city,note", "1 of 5 rows have no number in 'b'"]),
+        ("x;y\n1,5;2,5\n2,5;3,5\n", ["'1,5' is no finite number.", "decimal point", "decimal=','"]),
+        ("x;y;kind\n1,5;2,5;a\n2,5;3,5;b\n4,5;3,7;b\n5,5;3,8;a\n6,5;3,9;a\n", ["column 'x' have commas"]),
+        ("one,two\na,b\nb,a\na,a\n", ["No column holds numbers", "biconsensus merge"]),
+        ("My data\nx,y\n1,2\n", ["a title or comments"]),
+        ("x,y\n1.5,1\n2.5,1\n?,2\n4.5,2\n5.5,3\n", ["column 'x' holds decimal numbers, but '?' is none", "--id x"]),
+        ("x,y\n" + "".join(f'"{k},500.5",1\n' for k in range(1, 7)), ["'1,500.5' is written with a comma"]),
+    ],
+    ids=["text and gaps", "decimal commas", "commas and text", "labels", "title", "broken column", "thousands"],
+)
+def test_errors_of_tables_say_what_to_do(
+    here: Callable[..., Any], tmp_path: Path, content: str, said: list[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(content, encoding="utf-8")
+    done = here("cluster", "t.csv")
+    assert done.returncode == 2
+    assert [part for part in said if part not in done.stderr] == []
+    assert done.stderr.count("\n") == 1
+
+
+def test_columns_that_a_model_does_not_take(here: Callable[..., Any], tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "p.csv", np.random.default_rng(0).random((30, 3)), delimiter=",", header="x,y,z", comments="")
+    many = here("fit", "p.csv", "-m", "line", "-t", "0.1").stderr
+    assert "3 columns of numbers (x, y, z), but --model line needs 2" in many
+    assert "--columns x,y" in many
+    few = here("fit", "p.csv", "-m", "homography", "-t", "0.1").stderr
+    assert "needs 4" in few

@@ -293,3 +293,37 @@ def test_groupings_that_say_nearly_the_same_are_told_and_can_share_one_vote(
     assert found[()]["groups"] == 4
     assert found[("--weights", "shared")]["notes"] == []
     assert found[("--weights", "shared")]["groups"] == 3
+
+
+def test_what_a_network_file_holds_is_said(here: Callable[..., Any], tmp_path: Path) -> None:
+    edges = [(a, b) for part in ("abcdefgh", "ijklmnop") for a in part for b in part if a < b] + [("a", "i")]
+    (tmp_path / "net.csv").write_text("boss,worker\n" + "".join(f"{a},{b}\n" for a, b in edges))
+    done = here("communities", "net.csv", "-a", "louvain", "--runs", 3)
+    assert done.stdout.startswith("read net.csv: 18 nodes, 58 links.")
+    assert "note: line 1 (boss, worker) was read as a link" in done.stderr
+
+
+def test_no_group_and_one_group_are_sentences(here: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("a,b,c\n" + "x,y,z\n" * 12)
+    assert "1 group, 0 of 12 elements in no group." in here("merge", "one.csv", "--header", "--quorum", "0.5").stdout
+    (tmp_path / "none.csv").write_text("a,b\n" + "".join(f"{k},{11 - k}\n" for k in range(12)))
+    done = here("merge", "none.csv")
+    assert "0 groups, 12 of 12 elements in no group." in done.stdout
+    assert "backing" not in done.stdout, "no table of groups where there are none"
+
+
+def test_standardised_columns_count_equally(here: Callable[..., Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1, 2], 20)
+    answers = np.eye(3)[truth][:, [0, 1, 2, 0]] * 4 + rng.normal(scale=0.4, size=(60, 4))
+    table = np.c_[answers, rng.integers(18, 80, 60), truth]
+    np.savetxt(tmp_path / "survey.csv", table, delimiter=",", header="q1,q2,q3,q4,age,truth", comments="")
+    plain = here("cluster", "survey.csv", "--json")
+    assert "'age'" in plain.stderr
+    assert "--standardise" in plain.stderr
+    done = here("cluster", "survey.csv", "--json", "--standardise", "--report", "page.html")
+    assert "age" not in done.stderr
+    assert json.loads(done.stdout)["scores"]["ari"] == pytest.approx(1.0) > json.loads(plain.stdout)["scores"]["ari"]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "biconsensus cluster survey.csv --standardise" in page
+    assert "divided by its standard deviation" in page

@@ -253,3 +253,63 @@ def test_the_command_gives_this_answer(tmp_path: Path) -> None:
     assert groups_of(lines["command_at"].replace("QUORUM", str(quorum))) == [str(label) for label in there.labels]
     again = bc.find_consensus(bc.Pool.from_labels(columns), min_elements=3, quorum=quorum, method="path")
     np.testing.assert_array_equal(again.labels, there.labels)
+
+
+def test_the_line_of_python_leaves_out_what_does_not_change_the_answer() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(place, 1, (20, 2)) for place in (0, 9)])
+    told: list[Any] = []
+
+    def told_of(*step: Any) -> None:
+        told.append(step)
+
+    runs = bc.Runs(time_limit=500, progress=told_of)
+    found = bc.ConsensusClustering(random_state=3, search=bc.Search(), runs=runs, n_jobs=1).fit(X).consensus_
+    assert recipe(found)["python"] == "bc.ConsensusClustering(random_state=3).fit(X).consensus_"
+    first = bc.ConsensusClustering(n_jobs=1, random_state=3, search=bc.Search(min_elements=5)).fit(X).consensus_
+    assert recipe(first)["python"] == (
+        "bc.ConsensusClustering(random_state=3, search=bc.Search(min_elements=5)).fit(X).consensus_"
+    )
+
+
+def test_components_are_of_columns_that_count_alike(blobs: Any) -> None:
+    consensus, X, _ = blobs
+    wide = np.c_[X, np.random.default_rng(0).normal(scale=500, size=(120, 1))]
+    view = content_of(render_report(consensus, X=wide))["view"]
+    shares = [int(re.search(r"\((\d+)%", axis["name"])[1]) for axis in view["axes"][:3]]  # type: ignore[index]
+    assert max(shares) < 60, "the wide column does not hide the others"
+    assert "standardised columns" in view["note"]
+    assert "standardised" not in content_of(render_report(consensus, X=np.c_[X, X[:, :1]]))["view"]["note"]
+
+
+def test_two_columns_of_like_ranges_are_drawn_to_one_scale(blobs: Any) -> None:
+    consensus, X, _ = blobs
+    assert content_of(render_report(consensus, X=X))["view"]["equal"]
+    assert not content_of(render_report(consensus, X=X * [1, 50]))["view"]["equal"]
+
+
+def test_planes_are_seen_from_their_edges_and_matches_in_the_first_image(blobs: Any) -> None:
+    from biconsensus.models import get_model
+    from biconsensus.report import FittedModels
+
+    consensus, X, _ = blobs
+    points = np.c_[X, X[:, :1]]
+    planes = np.array([[1, 0, 0, 0], [0.995, 0.1, 0, 0], [0, 0, 1, -2]], dtype=float)
+    view = content_of(render_report(consensus, X=points, models=FittedModels(get_model("plane"), planes, 0.1)))["view"]
+    assert [axis["name"] for axis in view["axes"][:2]] == [f"signed distance to the plane of group {k}" for k in (0, 2)]
+    parallel = FittedModels(get_model("plane"), planes[:2], 0.1)
+    first = content_of(render_report(consensus, X=points, models=parallel))["view"]["axes"][0]["name"]
+    assert first.startswith("component 1"), "parallel planes have no common edge"
+    same = np.array([np.eye(3).ravel()])
+    matches = FittedModels(get_model("homography"), same, 1.0)
+    named = content_of(render_report(consensus, X=np.c_[X, X], features=list("abcd"), models=matches))["view"]["axes"]
+    assert [axis["name"] for axis in named[:2]] == ["a (first image)", "b (first image)"]
+
+
+def test_one_group_is_not_held_against_the_data() -> None:
+    points = np.random.default_rng(3).normal(size=(150, 2))
+    found = bc.ConsensusClustering(random_state=0).fit(points).consensus_
+    assert len(found) == 1
+    means = [point["means"] for point in content_of(render_report(found, X=points))["path"]["points"]]
+    assert any("no border is clearer than chance" in text for text in means)
+    assert not any("does not speak for this grouping (evidence 0)" in text for text in means)

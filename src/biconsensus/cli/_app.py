@@ -25,7 +25,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="The groups that many groupings agree on: how many there are, who belongs, who is an outlier.",
+    help="Find the groups that many groupings agree on: how many there are, what belongs to each, and what to none.",
     epilog=examples("biconsensus demo", "biconsensus merge labels.csv --report page.html", "biconsensus merge --help"),
 )
 HAVE, LOOK, LIST = "Find groups, by what you have", "Try it, and look again at a result", "List what there is"
@@ -63,7 +63,8 @@ def merge(
     labels: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+            metavar="FILE",
+            help="Table with one grouping in each column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard input.",
         ),
     ],
     quorum: opt.Quorum = None,
@@ -94,8 +95,8 @@ def merge(
 ) -> None:
     """Groupings of the same things: find the groups that they agree on.
 
-    Each row of the table is an element, each column one grouping of them. An empty cell was not seen by that grouping;
-    -1 was seen and put in no group.
+    Each row of the table is an element (one of the things), and each column is one grouping of all elements. An empty
+    cell means that the grouping has not seen the element. -1 means that it has seen it, and put it in no group.
     """
     from biconsensus.cli._fronts import run_merge
 
@@ -119,7 +120,8 @@ def cluster(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Table of numbers, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input.",
+            help="Table of numbers, one row for each element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard"
+            " input.",
         ),
     ],
     quorum: opt.Quorum = None,
@@ -135,6 +137,7 @@ def cluster(
     columns: opt.Columns = None,
     drop: opt.Drop = None,
     truth: opt.Truth = None,
+    standardise: opt.Standardise = False,
     out: opt.Out = None,
     report: opt.Report = None,
     save: opt.Save = None,
@@ -146,7 +149,10 @@ def cluster(
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
 ) -> None:
-    """A table of numbers: cluster it many times, and find the groups that the clusterings agree on."""
+    """A table of numbers: cluster it many times, and find the groups that the clusterings agree on.
+
+    Columns are standardised if their ranges differ much, and the summary then says so.
+    """
     from biconsensus.cli._fronts import run_cluster
 
     lines = opt.typed_lines(context)
@@ -155,7 +161,7 @@ def cluster(
     )
     more = {"overlap": overlap, "solver": solver}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings)
+    run_cluster(output, data, opt.reading(header, id_column, columns, drop, truth), resume, jobs, settings, standardise)
 
 
 @_command(
@@ -215,7 +221,8 @@ def fit(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Table of points, one row an element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input.",
+            help="Table of coordinates, one row for each point: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard"
+            " input.",
         ),
     ],
     model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
@@ -321,7 +328,7 @@ def models() -> None:
 
 @_command(LIST, "biconsensus solvers", "biconsensus merge ... --solver exact")
 def solvers() -> None:
-    """List the solvers, which search for one group at a time."""
+    """List the solvers (`--solver`), which search for one group at a time."""
     from biconsensus.cli._listing import show_solvers
 
     show_solvers()

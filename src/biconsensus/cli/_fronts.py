@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from biconsensus.cli._output import Output
@@ -46,17 +47,31 @@ def run_cluster(
     resume: Path | None,
     jobs: int,
     settings: dict[str, Any],
+    standardise: bool = False,
 ) -> None:
     """Consensus clustering of a table of points."""
     from biconsensus import ConsensusClustering, Runs, Search
+    from biconsensus.explore._doubts import unit_doubt
 
     search = Search(**settings).checked()
     X, names, true, ids = point_table(path, reading, FEATURES, output)
+    if not standardise:
+        output.notes += filter(None, [unit_doubt(X, names)])
     with output.working(f"clustering {X.shape[0]:,} elements", bar=True) as tell:
         runs = Runs(checkpoint=resume, progress=tell)
-        estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs).fit(X)
+        estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs)
+        estimator.fit(standardised(X) if standardise else X)
     consensus = named(estimator.consensus_, ids)
     output.finish(consensus, truth=true, page={"title": f"Clusters of {called(path)}", "X": X, "features": names})
+
+
+def standardised(X: Any) -> Any:
+    """The points with mean 0 and standard deviation 1 in every column; what never varies becomes 0."""
+    import numpy as np
+
+    middle = X - X.mean(axis=0)
+    spread = middle.std(axis=0)
+    return middle / np.where(spread > 0, spread, 1.0)
 
 
 def run_communities(
@@ -70,11 +85,15 @@ def run_communities(
 ) -> None:
     """Consensus communities of a network."""
     from biconsensus import ConsensusCommunities, Runs, Search
+    from biconsensus.explore._doubts import network_doubt, network_line
     from biconsensus.graphs import read_graph
 
     how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
     search = Search(**settings).checked()
-    graph = read_graph(path)
+    with output.working(f"reading {called(path)}"):
+        graph = read_graph(path)
+    output.decided = network_line(path.name, graph)
+    output.notes += filter(None, [network_doubt(graph)])
     with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True) as tell:
         carried_out = Runs(checkpoint=resume, progress=tell)
         estimator = ConsensusCommunities(algorithms or "default", runs, search=search, runs=carried_out, **how)
@@ -118,15 +137,16 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         data_uri(image)  # what is wrong with the picture is told before any work
 
     X, names, true, ids = point_table(path, reading, COORDINATES, output)
+    refuse_other_columns(settings["model"], names)
     fitter = MultiModelFitter(**settings)
     several = isinstance(settings["model"], list)
     kind = ", ".join(settings["model"]) if several else settings["model"]
-    with output.working(f"fitting models of kind {kind} to {X.shape[0]:,} elements"):
+    with output.working(f"fitting models ({kind}) to {X.shape[0]:,} points"):
         fitter.fit(X)
     widths = fitter.thresholds_
     width = float(widths.max()) if len(widths) else 1.0
     page = {
-        "title": f"Models of kind {kind} in {called(path)}",
+        "title": f"Fitted models ({kind}) of {called(path)}",
         "X": X,
         "features": names,
         "models": FittedModels([get_model(one) for one in fitter.families_], fitter.params_, width, fitter.labels_),
@@ -151,6 +171,26 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     )
 
 
+def refuse_other_columns(models: str | list[str], names: list[str]) -> None:
+    """An error where a model needs another number of columns; it says how to choose them."""
+    from biconsensus.errors import InputError
+    from biconsensus.models import get_model
+
+    if isinstance(models, list):  # several families may each look at the first columns
+        return
+    needed = getattr(get_model(models), "n_features", None)
+    if needed is not None and needed < len(names):
+        raise InputError(
+            f"the table has {len(names)} columns of numbers ({', '.join(names)}), but --model {models} needs {needed}. "
+            f"Choose them with --columns, for instance --columns {quote(','.join(names[:needed]))}."
+        )
+    if needed is not None and needed > len(names):
+        raise InputError(
+            f"the table has {len(names)} column{'s' if len(names) > 1 else ''} of numbers ({', '.join(names)}), but "
+            f"--model {models} needs {needed}. `biconsensus models` says what each model is made from."
+        )
+
+
 def nfa_of_elements(fitter: Any) -> Any:
     """Number of false alarms of the model of each element; NaN for outliers."""
     import numpy as np
@@ -159,11 +199,12 @@ def nfa_of_elements(fitter: Any) -> Any:
 
 
 def model_table(fitter: Any) -> Any:
-    """The models, one a row: family, elements, number of false alarms, threshold, parameters."""
+    """One row for each model: its family, the points that are nearest to it, false alarms, threshold, parameters."""
     import numpy as np
+    from rich import box
     from rich.table import Table
 
-    table = Table("model", "family", "elements", "log10 NFA", "threshold", "parameters", box=None)
+    table = Table("model", "family", "points", "log10 NFA", "threshold", "parameters", box=box.SIMPLE)
     rows = zip(fitter.families_, fitter.nfa_, fitter.thresholds_, parameters(fitter.params_))
     for index, (family, nfa, width, text) in enumerate(rows):
         n_elements = int(np.sum(fitter.labels_ == index))

@@ -52,7 +52,10 @@ def show_algorithms() -> None:
         algorithm = get_algorithm(name)
         rows.append((name, first_line(algorithm.run), availability(algorithm)))
     show(("algorithm", "what it does", "state"), rows)
-    print("`biconsensus cluster` runs k-means, Gaussian mixtures, spectral, agglomerative, mean-shift and HDBSCAN.")
+    print(
+        "`biconsensus cluster` runs k-means, Gaussian mixtures, Ward's tree, a linkage guarded against tiny clusters, "
+        "spectral clustering of the neighbour graph, basins of the density, and HDBSCAN."
+    )
 
 
 def availability(algorithm: Any) -> str:
@@ -65,7 +68,7 @@ def availability(algorithm: Any) -> str:
 
 def first_line(thing: Any) -> str:
     """First line of a docstring."""
-    return (inspect.getdoc(thing) or "").partition("\n")[0]
+    return (inspect.getdoc(thing) or "").partition("\n")[0].replace("``", "`")
 
 
 def show(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -17,7 +17,8 @@ def modes(
     labels: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Table of groupings, one a column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the input."
+            metavar="FILE",
+            help="Table with one grouping in each column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard input.",
         ),
     ],
     header: opt.Header = None,
@@ -32,7 +33,8 @@ def modes(
 ) -> None:
     """Groupings that do not agree: find the camps among them, and an answer for each.
 
-    Groupings that agree make a mode with a consensus of its own. `--out` writes the group of every element in each.
+    Groupings that agree with each other form a camp. The consensus of one camp is called a mode. `--out` writes one
+    column for each mode, with the group of every element.
     """
     import numpy as np
 

@@ -54,12 +54,20 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 Verbose = Annotated[
     bool,
     typer.Option(
-        "--verbose", "-v", help="Say what is done: base results, points of the path, settings.", rich_help_panel=OUT
+        "--verbose",
+        "-v",
+        help="Say what is being done: each run, the groups at each quorum, all settings.",
+        rich_help_panel=OUT,
     ),
 ]
 Truth = Annotated[
     str | None,
-    typer.Option("--truth", metavar="COLUMN", help="Column with the true groups, for scores.", rich_help_panel=TABLE),
+    typer.Option(
+        "--truth",
+        metavar="COLUMN",
+        help="Column with the true groups. It does not vote; the answer is scored against it.",
+        rich_help_panel=TABLE,
+    ),
 ]
 Id = Annotated[
     str | None,
@@ -69,18 +77,34 @@ Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line names the columns; seen from the file if not given (page on file formats).",
+        help="Whether the first line names the columns. By default this is seen from the file.",
         show_default=False,
         rich_help_panel=TABLE,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--columns", metavar="NAMES", help="Use these columns only; may be repeated.", rich_help_panel=TABLE),
+    typer.Option(
+        "--columns",
+        metavar="NAMES",
+        help="Use only these columns, by name or by number from 0: a,b; may be repeated.",
+        rich_help_panel=TABLE,
+    ),
 ]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="NAMES", help="Leave these columns out; may be repeated.", rich_help_panel=TABLE),
+    typer.Option(
+        "--drop", metavar="NAMES", help="Leave these columns out: a,b; may be repeated.", rich_help_panel=TABLE
+    ),
+]
+Standardise = Annotated[
+    bool,
+    typer.Option(
+        "--standardise",
+        help="Divide every column by its standard deviation, so that all count equally. By default this is done only if"
+        " the ranges of the columns differ much.",
+        rich_help_panel=TABLE,
+    ),
 ]
 Escape = Annotated[
     bool,
@@ -95,14 +119,20 @@ Seed = Annotated[
 ]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", "-j", metavar="N", help="Processes; the answer does not depend on it.", rich_help_panel=RUN),
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        help="Number of processes. The answer is the same for any number.",
+        rich_help_panel=RUN,
+    ),
 ]
 Resume = Annotated[
     Path | None,
     typer.Option(
         "--resume",
         metavar="FOLDER",
-        help="Keep finished base results in this folder, and start from those that are there.",
+        help="Keep finished runs in this folder, and do not repeat runs that are already there.",
         rich_help_panel=RUN,
     ),
 ]
@@ -111,23 +141,36 @@ Quorum = Annotated[
     typer.Option(
         "--quorum",
         metavar="SHARE",
-        help="Share that must agree, between 0 and 1: low merges, high splits; or 'auto'.",
+        help="How much agreement a group needs, between 0 and 1: a low share merges groups, a high one splits them. By"
+        " default ('auto') it is chosen.",
         rich_help_panel=GROUPS,
     ),
 ]
 MinElements = Annotated[
-    int | None, typer.Option("--min-elements", metavar="N", min=1, help="Smallest group.", rich_help_panel=GROUPS)
+    int | None,
+    typer.Option(
+        "--min-elements", metavar="N", min=1, help="Fewest elements that a group may have.", rich_help_panel=GROUPS
+    ),
 ]
 MinCandidates = Annotated[
     int | None,
     typer.Option(
-        "--min-candidates", metavar="N", min=1, help="Fewest inputs that must back a group.", rich_help_panel=GROUPS
+        "--min-candidates",
+        metavar="N",
+        min=1,
+        help="Fewest groupings that must support a group.",
+        rich_help_panel=GROUPS,
     ),
 ]
 Groups = Annotated[
     int | None,
     typer.Option(
-        "--groups", "-k", metavar="N", min=1, help="Number of groups, if you know it.", rich_help_panel=GROUPS
+        "--groups",
+        "-k",
+        metavar="N",
+        min=1,
+        help="Number of groups, if you know it. By default it is found.",
+        rich_help_panel=GROUPS,
     ),
 ]
 Unassigned = Annotated[
@@ -135,7 +178,7 @@ Unassigned = Annotated[
     typer.Option(
         "--unassigned",
         metavar="WHAT",
-        help="Left-over elements: 'leave' them in no group, or give them to the 'nearest' one.",
+        help="Elements that are left over: 'nearest' gives them to the nearest group (default), 'leave' to none.",
         rich_help_panel=GROUPS,
     ),
 ]
@@ -145,21 +188,27 @@ Method = Annotated[
     typer.Option(
         "--method",
         metavar="NAME",
-        help="'greedy' (Algorithm 1), 'joint' (all groups at once), 'path' (the path at this quorum), or 'auto'.",
+        help="How groups are searched: 'greedy' (one after the other, as in the paper), 'joint' (all at once), 'path'"
+        " (as the report shows them at the quorum that --quorum gives), or 'auto' (default).",
         rich_help_panel=GROUPS,
     ),
 ]
 Weight = Annotated[
     list[str] | None,
-    typer.Option("--weight", metavar="NAME=X", help="Weight of one grouping; may be repeated.", rich_help_panel=GROUPS),
+    typer.Option(
+        "--weight",
+        metavar="NAME=X",
+        help="How much one grouping counts (1 if not given); may be repeated.",
+        rich_help_panel=GROUPS,
+    ),
 ]
 Weights = Annotated[
     str | None,
     typer.Option(
         "--weights",
         metavar="RULE",
-        help="How groupings are weighed: 'uniform', 'size', 'agreement', or 'shared', which gives one vote in all to"
-        " groupings that say nearly the same.",
+        help="How much groupings count: 'uniform', 'size', 'agreement', or 'shared', which lets groupings that are"
+        " nearly the same share one vote.",
         rich_help_panel=GROUPS,
     ),
 ]
@@ -168,19 +217,22 @@ Together = Annotated[
     typer.Option(
         "--together",
         metavar="IDS",
-        help="Elements, by id, that share a group: a,b; may be repeated.",
+        help="Elements that must be in one group, by their ids: a,b; may be repeated.",
         rich_help_panel=GROUPS,
     ),
 ]
 Solver = Annotated[
-    str, typer.Option("--solver", metavar="NAME", help="See `biconsensus solvers`.", rich_help_panel=RUN)
+    str,
+    typer.Option(
+        "--solver", metavar="NAME", help="How one group is searched: see `biconsensus solvers`.", rich_help_panel=RUN
+    ),
 ]
 NodeTruth = Annotated[
     str | None,
     typer.Option(
         "--truth",
         metavar="ATTRIBUTE",
-        help="Node attribute with the true groups, for scores.",
+        help="Attribute of the nodes with the true groups. The answer is scored against it.",
         rich_help_panel=SEARCHES,
     ),
 ]
@@ -190,7 +242,7 @@ Algorithm = Annotated[
         "--algorithm",
         "-a",
         metavar="NAME",
-        help="May be repeated; see `biconsensus algorithms`.",
+        help="Algorithm to run: see `biconsensus algorithms`; may be repeated.",
         autocompletion=_complete_algorithms,
         rich_help_panel=SEARCHES,
     ),
@@ -198,7 +250,11 @@ Algorithm = Annotated[
 Runs = Annotated[
     int | None,
     typer.Option(
-        "--runs", metavar="N", min=1, help="Runs of each algorithm; 10, fewer if very large.", rich_help_panel=SEARCHES
+        "--runs",
+        metavar="N",
+        min=1,
+        help="Runs of each algorithm. By default 10, and fewer for very large networks.",
+        rich_help_panel=SEARCHES,
     ),
 ]
 Models = Annotated[
@@ -207,7 +263,7 @@ Models = Annotated[
         "--model",
         "-m",
         metavar="NAME",
-        help="Kind of model, see `biconsensus models`; several compete for the elements.",
+        help="Kind of model: see `biconsensus models`. If it is repeated, the kinds compete for the points.",
         autocompletion=_complete_models,
         rich_help_panel=MODELS,
     ),
@@ -218,7 +274,7 @@ Threshold = Annotated[
         "--threshold",
         "-t",
         metavar="DISTANCE",
-        help="Largest distance of an inlier, in the units of the data; or 'auto'.",
+        help="Largest distance between a point and its model, in the units of the data; or 'auto'.",
         rich_help_panel=MODELS,
     ),
 ]
@@ -228,7 +284,7 @@ Samples = Annotated[
         "--samples",
         "--n-samples",
         metavar="N",
-        help="Random minimal samples: a number, or 'auto'.",
+        help="How many random samples of points propose a model: a number, or 'auto'.",
         rich_help_panel=MODELS,
     ),
 ]
@@ -237,20 +293,26 @@ SampleLaw = Annotated[
     typer.Option(
         "--sampling",
         metavar="NAME",
-        help="How samples are drawn: uniform, local or exhaustive; by default as the model says.",
+        help="How samples are drawn: 'uniform', 'local' (near points) or 'exhaustive' (all). The model has a default.",
         rich_help_panel=MODELS,
     ),
 ]
 SampleScale = Annotated[
     float | None,
     typer.Option(
-        "--sigma", metavar="DISTANCE", help="Scale of local samples, in the units of the data.", rich_help_panel=MODELS
+        "--sigma",
+        metavar="DISTANCE",
+        help="How far apart the points of a local sample are, in the units of the data.",
+        rich_help_panel=MODELS,
     ),
 ]
 Epsilon = Annotated[
     float,
     typer.Option(
-        "--epsilon", metavar="X", help="False models tolerated, on average, in pure noise.", rich_help_panel=MODELS
+        "--epsilon",
+        metavar="X",
+        help="How many false models are tolerated in pure noise, on average.",
+        rich_help_panel=MODELS,
     ),
 ]
 Bounds = Annotated[
@@ -258,8 +320,8 @@ Bounds = Annotated[
     typer.Option(
         "--bound",
         metavar="NAME=LOW:HIGH",
-        help="What a model may look like: radius=5:50, length=10:, coverage=0.5: (the part of a circle that elements "
-        "cover); may be repeated.",
+        help="Limits of a model: radius=5:50, length=10:, coverage=0.5: (the part of a circle on which there are "
+        "points); may be repeated.",
         rich_help_panel=MODELS,
     ),
 ]
@@ -268,7 +330,7 @@ Picture = Annotated[
     typer.Option(
         "--image",
         metavar="FILE",
-        help="Picture below the points of the report: PNG, JPEG, GIF or WebP; x and y of the points are its pixels.",
+        help="Picture below the points of the report: PNG, JPEG, GIF or WebP. x and y of the points are its pixels.",
         rich_help_panel=MODELS,
     ),
 ]
@@ -277,11 +339,14 @@ LabelWidth = Annotated[
     typer.Option(
         "--label-width",
         metavar="X",
-        help="Reach of the labels of a model, in thresholds; by default each has its own.",
+        help="How far from a model its label reaches, in thresholds. By default this is found for each model.",
         rich_help_panel=MODELS,
     ),
 ]
-Folder = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the tables and the reports.")]
+Folder = Annotated[
+    Path,
+    typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the tables and the reports.", rich_help_panel=OUT),
+]
 
 
 def number_or_auto(text: str | None, what: str) -> str | float | None:

@@ -135,7 +135,7 @@ class Output:
         if self.as_json:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
-            self.show(consensus, scores, table)
+            self.show(consensus, scores, table, (columns or {}).get("model"))
         if self.verbose:
             said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
             print(f"settings: {said}", file=sys.stderr)
@@ -177,18 +177,22 @@ class Output:
             "seconds": round(time.perf_counter() - self.started, 3),
         }
 
-    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None) -> None:
-        """A table of the groups for people, after one of the models behind them, if there are any."""
+    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None, models: Any = None) -> None:
+        """A table for people, of the groups or of the models behind them."""
         from rich.console import Console
 
         console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         if self.decided:
             console.print(f"read {self.decided}", markup=False)
-        if table is not None:
-            console.print(table)
-        console.print(group_table(consensus))
-        left = int((consensus.labels < 0).sum())
-        console.print(f"{len(consensus)} groups, {left:,} of {consensus.labels.size:,} elements in no group.")
+        if len(consensus):
+            console.print(group_table(consensus) if table is None else table)
+        number = f"{len(consensus):,}", "" if len(consensus) == 1 else "s", f"of {consensus.labels.size:,}"
+        if models is None:
+            left = int((consensus.labels < 0).sum())
+            console.print("{} group{}, {:,} {} elements in no group.".format(*number[:2], left, number[2]))
+        else:
+            left = int((models < 0).sum())
+            console.print("{} model{}, {:,} {} points on none of them.".format(*number[:2], left, number[2]))
         console.print(consensus.summary, markup=False)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.pool.io._roles import Reading, Roles
+from biconsensus.pool.io._roles import ID_NAMES, Reading, Roles
 
 STREAMED = 64 << 20
 """Files of more bytes than this are read piece by piece: they are tens of times as large in memory."""
 FIRST_ROWS = 10_000
 """Rows of a streamed file that decide whether a column holds ids."""
+DECIMAL_POINT = "Numbers need a decimal point (in pandas: read_csv(..., sep=';', decimal=','), then to_csv)."
+FRACTION = re.compile(r"[-+]?(\d*[.,]\d+([eE][-+]?\d+)?|\d{1,3}(,\d{3})+(\.\d+)?)")
+"""A decimal number as people write it, also with a decimal comma, or with commas between thousands."""
 
 
 def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple[Any, Any]:
     """Pool of a table of labels, and the true groups; large files are never whole in memory."""
     from biconsensus import Pool
+    from biconsensus.explore._doubts import label_doubts
     from biconsensus.pool.io._tables import true_groups
 
     if reading.truth is None and reading.columns is None and not reading.drop and is_large(path):
         roles = None if reading.id_column is not None else _first_roles(path, output)
         if roles is None or roles.truth is None:  # a column of truth must not vote
             return _streamed(path, reading.id_column, roles, jobs), None
-    table = label_table(path, replace(reading, key="labels"))
-    output.decided, output.notes = table.decided, [*output.notes, *table.notes]
+    with hints(path, reading):
+        table = label_table(path, replace(reading, key="labels"))
+    output.decided, output.notes = table.decided, [*output.notes, *table.notes, *label_doubts(table.columns)]
     return Pool.from_labels(table.columns, ids=table.ids), true_groups(table.truth)
 
 
@@ -128,9 +137,87 @@ def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tupl
     from biconsensus.pool.io._tables import point_table as read
     from biconsensus.pool.io._tables import true_groups
 
-    table = read(path, replace(reading, key="X"), kind)
+    with hints(path, reading):
+        table = read(path, replace(reading, key="X"), kind)
+    if reading.id_column is None:
+        refuse_broken_numbers(table)
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
     return table.X, table.names, true_groups(table.truth), table.ids
+
+
+@contextmanager
+def hints(path: Path, reading: Reading) -> Iterator[None]:
+    """Add to an error about a table what its owner can do about it, with the options of the command."""
+    from biconsensus.errors import FileFormatError
+
+    try:
+        yield
+    except FileFormatError as error:
+        said = str(error)
+        if re.search(r": '[-+]?\d+,\d+' is no finite number", said):
+            said = said.partition("; is the separator")[0] + "."
+            more = DECIMAL_POINT
+        elif "is no finite number; give a number" in said or "the cell is empty" in said:
+            more = _unusable_columns(path, reading)
+        elif "make all lines equally long" in said:
+            more = "Lines above the table, such as a title or comments, must be deleted."
+        else:
+            raise
+        raise FileFormatError(f"{said} {more}") from None
+
+
+def _unusable_columns(path: Path, reading: Reading) -> str:
+    """Which columns of a table have text or gaps, and what to do about them."""
+    from biconsensus.pool.io._text import is_number
+
+    if str(path) == "-":  # which can be read only once
+        return "--drop NAMES leaves columns out; --truth NAME uses one for scores."
+    roles = label_table(path, replace(reading, key="X")).roles
+    used = [name for name, role in roles.items() if role != "truth" and name.lower() not in ID_NAMES]
+    columns = label_table(path, replace(reading, key="X", columns=reading.columns or used)).columns
+    text, bad, rows = list[str](), list[str](), set[int]()
+    for name, column in columns.items():
+        cells = ["" if cell is None or cell != cell else str(cell) for cell in column.tolist()]
+        wrong = [k for k, cell in enumerate(cells) if not is_number(cell)]
+        if wrong and all(FRACTION.fullmatch(cells[k]) for k in wrong):
+            return f"The numbers of column {name!r} have commas. {DECIMAL_POINT}"
+        if 2 * len(wrong) > len(cells) and any(cells):
+            text.append(name)
+        elif wrong:
+            bad.append(name)
+            rows.update(wrong)
+    if len(text) == len(columns):
+        return "No column holds numbers; `biconsensus merge` takes a table of labels."
+    more = []
+    if text:
+        which = "these columns, which hold text" if len(text) > 1 else "this column, which holds text"
+        more.append(f"Leave out {which}: --drop {quote(','.join(text))} (--truth NAME uses one for scores).")
+    if bad:
+        where = ", ".join(map(repr, bad))
+        more.append(
+            f"{len(rows):,} of {len(cells):,} rows have no number in {where}: correct or delete these rows, or "
+            f"leave out what has gaps: --drop {quote(','.join(bad))}."
+        )
+    return " ".join(more)
+
+
+def refuse_broken_numbers(table: Any) -> None:
+    """An error where a column of decimal numbers was taken as ids, because some cells are no numbers for a program."""
+    from biconsensus.errors import FileFormatError
+
+    name = next((name for name, role in table.roles.items() if role == "id"), None)
+    if name is None or name.lower() in ID_NAMES:
+        return
+    cells = [str(cell).strip() for cell in table.ids[:FIRST_ROWS]]
+    others = [cell for cell in cells if not FRACTION.fullmatch(cell)]
+    if 2 * len(others) >= len(cells):
+        return
+    commas = next((cell for cell in cells if "," in cell), None)
+    what = f"but {others[0]!r} is none" if commas is None else f"but {commas!r} is written with a comma"
+    raise FileFormatError(
+        f"column {name!r} holds decimal numbers, {what}. Correct such cells (a number has a decimal point and no other "
+        f"mark), or say what the column is: --id {quote(name)}, or --drop {quote(name)}."
+    )
 
 
 def called(path: Path) -> str:

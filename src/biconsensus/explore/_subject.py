@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.errors import FileFormatError
+from biconsensus.explore._doubts import fractions_in, label_doubts, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
@@ -101,12 +102,16 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
     if kind == RESULT:
         return open_result(path, name)
     if kind == NETWORK:
-        return _network(path, name, progress)
+        return _network(path, name, (), progress)
     if ending not in TABLES:
         known = ", ".join([*TABLES, *NETWORKS, *RESULTS])
         raise FileFormatError(f"{name}: unknown ending {path.suffix!r}; allowed are {known}.")
     if kind == POINTS:
         return _points(path, name, reading, (), progress)
+    if kind is None and (ends := named_ends(path)):
+        called = " and ".join(ends)
+        note = f"read as a network, because its columns are called {called}; --kind groupings decides otherwise"
+        return _network(path, name, (note,), progress)
     table = label_table(path, replace(reading, key="labels"))
     if kind is None and reading.columns is None and (measured := _measurements(table)):
         shown = ", ".join(map(repr, measured[:3]))
@@ -118,24 +123,15 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
         pool=Pool.from_labels(table.columns, ids=table.ids),
         truth=true_groups(table.truth),
         decided=_without_folder(table.decided, path, name),
-        notes=table.notes,
+        notes=(*table.notes, *label_doubts(table.columns)),
         columns=table.roles,
         reading=reading,
     )
 
 
 def _measurements(table: LabelTable) -> list[str]:
-    """Columns of a table that hold fractions, where most of them do: labels are no fractions."""
-    found = []
-    for name, values in table.columns.items():
-        plain = values.compressed() if isinstance(values, np.ma.MaskedArray) else values
-        try:
-            numbers = np.asarray([v for v in plain.tolist() if v is not None], dtype=np.float64)
-        except (TypeError, ValueError):
-            continue
-        numbers = numbers[np.isfinite(numbers)]
-        if numbers.size and (numbers != np.round(numbers)).any():
-            found.append(name)
+    """Columns of a table that hold fractions, where most of them do."""
+    found = fractions_in(table.columns)
     return found if 2 * len(found) > len(table.columns) else []
 
 
@@ -156,13 +152,13 @@ def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progr
         X=table.X,
         evidence=_evidence_behind(estimator.consensus_),
         decided=_without_folder(table.decided, path, name),
-        notes=(*table.notes, *notes),
+        notes=(*table.notes, *notes, *filter(None, [unit_doubt(table.X, table.names)])),
         columns=table.roles,
         reading=reading,
     )
 
 
-def _network(path: Path, name: str, progress: Progress) -> Subject:
+def _network(path: Path, name: str, notes: Sequence[str], progress: Progress) -> Subject:
     """Find communities of a network many times."""
     from biconsensus.communities._estimator import ConsensusCommunities
     from biconsensus.graphs import read_graph
@@ -177,7 +173,8 @@ def _network(path: Path, name: str, progress: Progress) -> Subject:
         pool=_with_ids(estimator.pool_, exact_array(graph.names)),
         graph=graph.adjacency,
         evidence=_evidence_behind(estimator.consensus_),
-        decided=f"{name}: {graph.n_nodes:,} nodes, {graph.n_edges:,} links.",
+        decided=network_line(name, graph),
+        notes=(*notes, *filter(None, [network_doubt(graph)])),
         settings={"min_elements": estimator.consensus_.settings["min_elements"]},
     )
 

@@ -95,7 +95,13 @@ def _sources(subject: Subject, choices: Choices) -> list[dict[str, Any]]:
     number = np.bincount(pool.source_of, minlength=len(pool.sources))
     off, weights = set(choices.off), dict(choices.weights)
     return [
-        {"name": source.name, "groups": int(number[k]), "on": k not in off, "weight": weights.get(k, 1.0)}
+        {
+            "name": source.name,
+            "settings": ", ".join(f"{key}={value}" for key, value in source.params.items() if key != "standardised"),
+            "groups": int(number[k]),
+            "on": k not in off,
+            "weight": weights.get(k, 1.0),
+        }
         for k, source in enumerate(pool.sources[:MOST_SOURCES])
     ]
 

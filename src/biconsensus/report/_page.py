@@ -34,7 +34,7 @@ CHANCE_NOTES = {
 }
 """What the chance of a group rests on, by the kind of evidence."""
 SURE_NOTES = {
-    False: "Confidence: how probable it is that the elements would be grouped so again.",
+    False: "Confidence: how probable it is that the elements would be found in their group again.",
     True: "Groups may overlap here, so there is no confidence, but backing: the share of the candidates behind a group "
     "that hold its elements.",
 }
@@ -256,13 +256,13 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
                 "confidence",
                 "Mean confidence",
                 mean,
-                "Probability that an element would be grouped so again with freshly drawn sources, on average.",
+                "Probability that an element would be found in its group again with new sources, on average.",
             ),
             (
                 "doubtful",
                 "Confidence below 0.5",
                 doubtful,
-                "Elements of groups that would rather not be grouped so again.",
+                "Elements that would probably not be found in their group again.",
             ),
         ]
     rows = [

@@ -298,9 +298,11 @@ def _behind(consensus: Consensus) -> IntArray:
 def _said(stop: Stop) -> list[str]:
     """What can be said for a stop, in sentences."""
     said = []
-    if np.isfinite(stop.evidence):
+    if np.isfinite(stop.evidence) and len(stop.consensus) == 1:
+        said.append("One group is what the data say where no border is clearer than chance (evidence 0).")
+    elif np.isfinite(stop.evidence):
         verdict = "speaks for" if stop.evidence > 0 else "does not speak for"
         said.append(f"The data {verdict} this grouping (evidence {stop.evidence:.3g}).")
-    if np.isfinite(stop.score):
+    elif np.isfinite(stop.score):
         said.append(f"Score of the pool: {stop.score:.3f}.")
     return said

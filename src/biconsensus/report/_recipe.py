@@ -61,6 +61,8 @@ def recipe(consensus: Consensus, command: tuple[str, str] | None = None) -> dict
     front: dict[str, Any] = consensus.extraction.get("front", {})
     if front:
         python, noun = _qualified(front["call"]), "the same data"
+        if command is not None and "--standardise" in command[0].split():
+            noun += ", each column less its mean and divided by its standard deviation"
     else:
         given = [f"{name}={text or name}" for name, text in asked.items()]
         python, noun = f"bc.find_consensus({', '.join(['labels', *given])})", "the same groupings, or their pool"
@@ -86,10 +88,15 @@ def _text(value: Any) -> str | None:
 
 
 def _qualified(call: str) -> str:
-    """The text of an estimator with the names as they are imported."""
+    """The text of an estimator with the names as they are imported, without what does not change the answer."""
+    call, functions = " ".join(call.split()), 1
+    while functions:  # their text is no Python, and may hold such text itself
+        call, functions = re.subn(r"<[^<>]*>", "None", call)
+    for setting in (r"n_jobs=-?\w+", r"runs=Runs\([^()]*\)", r"search=Search\(\)"):
+        call = re.sub(rf"(?<=\(){setting}(?:, )?|, {setting}", "", call)
     for name, home in HOMES.items():
         call = re.sub(rf"(?<![\w.]){name}\(", f"{home}(", call)
-    return " ".join(call.split())
+    return call
 
 
 def _commands(front: dict[str, Any], asked: dict[str, str | None]) -> tuple[str, str]:

@@ -10,12 +10,14 @@ import numpy as np
 from scipy.linalg import eigh
 
 from biconsensus.errors import InputError
+from biconsensus.models import FundamentalModel, HomographyModel, PlaneModel
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.report._data import element_names
 from biconsensus.report._encode import data_uri, packed, packed_range, round_off
 from biconsensus.report._points import Stop, flow
 from biconsensus.report._sample import Sample
+from biconsensus.sources._default_pool import in_one_unit, share_a_unit
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
@@ -36,6 +38,10 @@ MOST_EDGES = 15000
 """Links that are drawn, the heaviest first."""
 MOST_BANDS = 40
 """Models whose bands are drawn."""
+MOST_STRETCHED = 3.0
+"""Ratio of the ranges of two columns up to which both are drawn to one scale, so that distances look right."""
+PARALLEL = 0.98
+"""Cosine between the normals of two planes from which on they are too parallel to be seen from the edge together."""
 
 
 @dataclass(frozen=True)
@@ -131,16 +137,25 @@ def points_view(consensus: Consensus, sample: Sample, X: FloatArray, names: list
     note = "Each dot is an element, coloured by its group; grey dots are in none."
     if X.shape[1] > 2:
         note += f" It has {X.shape[1]} coordinates: choose what is drawn."
+        note += "" if share_a_unit(points) else " Components are those of the standardised columns."
     if not sample.whole:
         note += f" A sample: {dots.size:,} of {sample.total:,} elements are drawn."
     return {
         "title": "The elements",
         "note": note,
-        "equal": False,
+        "equal": _alike(points),
         "dots": packed(dots),
         "axes": [{"name": name, **packed_range(values)} for name, values in axes],
         "features": None,
     }
+
+
+def _alike(points: FloatArray) -> bool:
+    """Whether two columns have ranges so alike that a picture in true proportions is not a strip."""
+    if points.shape[1] != 2 or not len(points):
+        return False
+    ranges = np.ptp(points, axis=0)
+    return bool(0 < ranges.max() <= MOST_STRETCHED * ranges.min())
 
 
 def _axes(points: FloatArray, labels: IntArray, names: list[str]) -> list[tuple[str, FloatArray]]:
@@ -150,7 +165,8 @@ def _axes(points: FloatArray, labels: IntArray, names: list[str]) -> list[tuple[
         return [(names[0], points[:, 0]), ("", np.zeros(points.shape[0]))]
     if d == 2:
         return [(names[0], points[:, 0]), (names[1], points[:, 1])]
-    centred = points - points.mean(axis=0)
+    scaled = in_one_unit(points)
+    centred = scaled - scaled.mean(axis=0)
     _, values, components = np.linalg.svd(centred, full_matrices=False)
     shares = values**2 / max(float((values**2).sum()), 1e-300)
     kept = min(MOST_COMPONENTS, components.shape[0])
@@ -281,6 +297,9 @@ def models_view(
     view["title"] = "The elements and the fitted models"
     view["groupsAt"] = [labels[sample.elements[sample.even]].tolist()]
     view["residuals"] = _residuals(X, models)
+    first = _first_axes(X[sample.elements[sample.even]], names, models)
+    if first:
+        view["axes"] = [{"name": name, **packed_range(values)} for name, values in first] + view["axes"]
     if X.shape[1] == 2:
         shown = models.each()[:MOST_BANDS]
         bands = [band for one, params in shown for band in model_bands(X, one, params, models.threshold)]
@@ -288,6 +307,24 @@ def models_view(
         view["equal"] = True
         view["note"] += f" Lines bound the band of each model, {models.threshold:g} to either side."
     return view
+
+
+def _first_axes(points: FloatArray, names: list[str], models: FittedModels) -> list[tuple[str, FloatArray]]:
+    """Two axes that show models of more than two coordinates: planes from their edges, matches as in an image."""
+    each = models.each()
+    if not each or points.shape[1] < 3:
+        return []
+    if all(isinstance(one, PlaneModel) for one, _ in each):
+        normals = np.stack([params[0, :3] for _, params in each])
+        # the plane that is least parallel to the first one stands beside it
+        other = int(np.abs(normals @ normals[0]).argmin())
+        if abs(normals[other] @ normals[0]) > PARALLEL:
+            return []
+        shown = [(k, points @ normals[k] + each[k][1][0, 3]) for k in (0, other)]
+        return [(f"signed distance to the plane of group {k}", values) for k, values in shown]
+    if all(isinstance(one, HomographyModel | FundamentalModel) for one, _ in each):
+        return [(f"{names[k]} (first image)", points[:, k]) for k in (0, 1)]
+    return []
 
 
 def _residuals(X: FloatArray, models: FittedModels) -> dict[str, Any] | None:

@@ -162,6 +162,7 @@ function showSources() {
   if (at("sources").dataset.key === key) return;
   at("sources").dataset.key = key;
   const focus = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.control : null;
+  const names = state.sources.map((source) => source.name), twice = new Set(names.filter((name, k) => names.indexOf(name) !== k));
   at("sources").replaceChildren(...state.sources.map((source, k) => {
     const one = alike.get(k);
     const box = make("input", { type: "checkbox", checked: source.on, "aria-label": source.name + " votes", "data-control": "on" + k, onchange: () => {
@@ -175,6 +176,7 @@ function showSources() {
       choose({ weights: [...weights] });
     } });
     const name = make("td", { text: source.name });
+    if (source.settings && twice.has(source.name)) name.append(make("span", { class: "settings", text: source.settings }));
     if (one && one.dissents) name.append(make("span", { class: "remark", text: "dissents from the others" }));
     return make("tr", { class: source.on ? "" : "off" }, make("td", {}, box), name, make("td", { class: "number", text: number(source.groups) }), make("td", { class: "number", text: source.on && one ? share(one.alike) : "–" }), make("td", {}, weight));
   }));
@@ -263,7 +265,7 @@ async function showQuestion() {
   for (const button of document.querySelectorAll("[data-reply]")) button.hidden = !question;
   asked = question;
   at("question-text").textContent = question
-    ? "Do " + question.names[0] + " (" + groupName(question.groups[0]) + ") and " + question.names[1] + " (" + groupName(question.groups[1]) + ") belong together? " + Math.round(100 * question.together) + "% of the sources say so; it is about " + number(question.sizes[0]) + " and " + number(question.sizes[1]) + " elements like them."
+    ? "Do " + question.names[0] + " (" + groupName(question.groups[0]) + ") and " + question.names[1] + " (" + groupName(question.groups[1]) + ") belong together? " + Math.round(100 * question.together) + "% of the sources put them together. Your answer also counts for elements like them: " + number(question.sizes[0]) + " and " + number(question.sizes[1]) + "."
     : "Nothing is left that is worth asking.";
   at("replies").hidden = !said.length;
   at("reply-list").replaceChildren(...said.map((one, k) => make("li", {}, one.names.join(" and ") + (one.together ? " belong together " : " do not belong together "), make("button", { type: "button", text: "Undo", "aria-label": "Undo: " + one.names.join(", "), onclick: () => choose({ answers: state.choices.answers.filter((_, other) => other !== k) }) }))));

@@ -1,8 +1,8 @@
 // Bars, histograms and lines as SVG.
 const WIDE = innerWidth < 560 ? 420 : 900;
 
-function axisLabels(svg, ticks, x, y) {
-  for (const value of ticks) svg.append(draw("text", { x: x(value), y, "text-anchor": "middle", text: number(value) }));
+function axisLabels(svg, ticks, x, y, text = number) {
+  for (const value of ticks) svg.append(draw("text", { x: x(value), y, "text-anchor": "middle", text: text(value) }));
 }
 // layers(): for each group, the counts of the bins.
 function histogram(place, edges, layers, options) {
@@ -58,18 +58,18 @@ function bars(place, rows, options) {
 
 // curves: [{ name, color, x: [], y: [] }], drawn over one pair of axes; options.pick(index) is called for dots.
 function lines(place, curves, options) {
-  const H = options.height || 240, left = 62, bottom = 42, right = options.legend ? 178 : 24, width = WIDE - left - right, height = H - bottom - 14;
+  const full = Math.min(WIDE, options.wide || WIDE), H = options.height || 240, left = 62, bottom = 42, right = options.legend ? 178 : 24, width = full - left - right, height = H - bottom - 14;
   const finite = (values) => values.filter((value) => value !== null && Number.isFinite(value));
   const xs = finite(curves.flatMap((curve) => curve.x)), ys = finite(curves.flatMap((curve) => curve.y));
   const x0 = options.x ? options.x[0] : Math.min(...xs), x1 = options.x ? options.x[1] : Math.max(...xs);
   const y0 = options.y ? options.y[0] : Math.min(0, ...ys), y1 = options.y ? options.y[1] : Math.max(...ys);
   const x = (value) => left + width * (value - x0) / (x1 - x0 || 1), y = (value) => 14 + height * (1 - (value - y0) / (y1 - y0 || 1));
-  const svg = draw("svg", { viewBox: `0 0 ${WIDE} ${H}`, role: "img", "aria-label": options.label });
+  const svg = draw("svg", { viewBox: `0 0 ${full} ${H}`, role: "img", "aria-label": options.label });
   svg.append(draw("line", { class: "axis", x1: left, x2: left + width, y1: y(y0), y2: y(y0) }), draw("line", { class: "axis", x1: left, x2: left, y1: 14, y2: y(y0) }),
     draw("text", { x: left + width / 2, y: H - 4, "text-anchor": "middle", text: options.xName }),
     draw("text", { x: left - 6, y: 22, "text-anchor": "end", text: number(y1) }), draw("text", { x: left - 6, y: y(y0), "text-anchor": "end", text: number(y0) }),
     draw("text", { x: 12, y: 14 + height / 2, transform: `rotate(-90 12 ${14 + height / 2})`, "text-anchor": "middle", text: options.yName }));
-  axisLabels(svg, options.ticks || [x0, (x0 + x1) / 2, x1], x, H - 24);
+  axisLabels(svg, options.ticks || [x0, (x0 + x1) / 2, x1], x, H - 24, options.tickText);
   const marks = [];
   curves.forEach((curve, c) => {
     const spots = curve.x.map((value, k) => [value, curve.y[k], k]).filter(([, value]) => value !== null && Number.isFinite(value));
@@ -81,7 +81,7 @@ function lines(place, curves, options) {
       marks.push([dot, k]);
       svg.append(dot);
     }
-    if (options.legend) svg.append(draw("rect", { x: WIDE - right + 14, y: 16 + 18 * c, width: 14, height: 4, fill: curve.color }), draw("text", { x: WIDE - right + 34, y: 22 + 18 * c, text: curve.name }));
+    if (options.legend) svg.append(draw("rect", { x: full - right + 14, y: 16 + 18 * c, width: 14, height: 4, fill: curve.color }), draw("text", { x: full - right + 34, y: 22 + 18 * c, text: curve.name }));
   });
   place.append(svg);
   savable(place, options.name, () => svg);

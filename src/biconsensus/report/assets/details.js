@@ -16,7 +16,7 @@ function elementPage() {
   at("element-title").textContent = "Element " + data.elements.ids[i];
   const lines = [row("Group", own < 0 ? "in no group" : [swatch(own), " " + groupName(own)])];
   if (!data.overlap) {
-    if (own >= 0) lines.push(row("Confidence", number(confidenceAt()[i], 2), "Probability that it would be grouped so again with a freshly drawn pool"));
+    if (own >= 0) lines.push(row("Confidence", number(confidenceAt()[i], 2), "Probability that it would be found in this group again with new sources"));
     lines.push(row(own < 0 ? "Nearest group" : "Nearest other group", other < 0 ? "none: no candidate that holds it is like another group"
       : [swatch(other), ` ${groupName(other)}, where its confidence would be ${number(thereAt()[i], 2)}`]));
   }

@@ -79,7 +79,8 @@ function dots(canvas, view) {
       choice.value = chosen[which];
       at("view-axes").append(make("label", {}, way + " ", choice));
     });
-    const pairs = [["Largest variance", [0, 1]], ["Separating the groups", separating(view.axes)]].filter(([, pair]) => pair);
+    const first = Math.max(0, view.axes.findIndex((axis) => axis.name.startsWith("component 1 ")));
+    const pairs = [...(first ? [["The models", [0, 1]]] : []), ["Largest variance", [first, first + 1]], ["Separating the groups", separating(view.axes)]].filter(([, pair]) => pair);
     for (const [name, pair] of pairs) at("view-axes").append(make("button", { type: "button", text: name, onclick: () => {
       chosen.splice(0, 2, ...pair);
       at("view-axes").querySelectorAll("select").forEach((choice, k) => { choice.value = chosen[k]; });
@@ -95,5 +96,5 @@ function dots(canvas, view) {
 }
 function separating(axes) {
   const found = [...axes.keys()].filter((k) => axes[k].name.startsWith("separates the groups"));
-  return found.length > 1 ? found.slice(0, 2) : found.length ? [found[0], 0] : null;
+  return found.length > 1 ? found.slice(0, 2) : found.length ? [found[0], axes.findIndex((axis) => axis.name.startsWith("component 1 "))] : null;
 }

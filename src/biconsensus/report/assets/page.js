@@ -43,7 +43,7 @@ function groupsTable() {
     wide: typeof sample[k] !== "number",
     text: (row) => (row.extra[k] === undefined ? "–" : typeof row.extra[k] === "number" ? number(row.extra[k]) : String(row.extra[k])),
   }));
-  const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be grouped so again with a freshly drawn pool" }];
+  const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be found in this group again with new sources" }];
   const detail = [
     { title: "Sources", text: (row) => number(row.sources), key: (row) => row.sources, digits: 0, help: "Distinct sources behind the group" },
     { title: "Candidates", text: (row) => number(row.candidates), key: (row) => row.candidates, digits: 0, help: "Candidates behind the group" },
@@ -55,9 +55,9 @@ function groupsTable() {
     { title: "Group", text: (row) => groupName(row.group), key: (row) => row.group, group: true },
     { title: "Elements", text: (row) => number(row.size), key: (row) => row.size, digits: 0, help: "Elements of the group, all of them counted" },
     ...sure,
-    { title: "Chance", text: (row) => row.chance, key: (row) => row.significance, digits: 1, help: "How often a group like this would turn up if there were none" },
+    { title: "Chance", text: (row) => row.chance, key: (row) => row.significance, digits: 1, help: "How often a group like this would appear if there were no groups" },
     ...extra,
-    ...(data.hypotheses ? detail.filter((column) => !["Stability", "Sources"].includes(column.title)) : detail),
+    ...(data.hypotheses ? detail.filter((column) => !["Stability", "Sources", ...(data.view && data.view.residuals ? ["Gain"] : [])].includes(column.title)) : detail),
   ], groupRows, { what: "groups", caption: "Groups of the point on screen", groupOf: (row) => row.group, pick: true, page: 20 });
   if (here().groups > here().sizes.length) at("groups-more").textContent = `The first ${number(here().sizes.length)} groups are listed.`;
 }
@@ -77,7 +77,7 @@ function elements() {
     { title: "Element", text: (row) => row.id, open: (row) => openElement(row.index) },
     { title: "Group", text: (row) => groupName(row.group), key: (row) => row.group, group: true },
     { title: what, text: (row) => (row.group < 0 ? "–" : number(row.sure, 2)), key: outsideFirst, digits: 2,
-      help: data.overlap ? "Share of the candidates behind its group that hold it" : "Probability that it would be grouped so again with a freshly drawn pool" },
+      help: data.overlap ? "Share of the candidates behind its group that hold it" : "Probability that it would be found in this group again with new sources" },
     ...(data.overlap ? [] : [
       { title: "Nearest other", text: (row) => (row.other < 0 ? "–" : groupName(row.other)), key: (row) => row.other, help: "The group that it would join next" },
       { title: "Backing", text: (row) => (row.group < 0 ? "–" : number(row.backing, 2)), key: (row) => row.backing, digits: 2, help: "Share of the candidates behind its group that hold it" },
@@ -96,8 +96,9 @@ function sources() {
     at("sources-bars").hidden = true;
   } else {
     at("sources-note").textContent = "Agreement with the answer does not make a source good: look at what it says alone and what it decides. Choose a source to see what is measured.";
-    const ranked = named.slice(0, MOST_BARS);
-    bars(at("bars"), ranked.map((row) => ({ name: row.name, value: row.nmi, color: COLORS[0], click: () => openSource(row),
+    const ranked = named.slice(0, MOST_BARS), names = named.map((row) => row.name), twice = new Set(names.filter((name, k) => names.indexOf(name) !== k));
+    const told = (row) => { const settings = (row.params || "").replace(/(, )?seed=.*/, ""); return row.name + (twice.has(row.name) && settings ? ", " + settings : ""); };
+    bars(at("bars"), ranked.map((row) => ({ name: told(row), value: row.nmi, color: COLORS[0], click: () => openSource(row),
       lines: [row.name, "agreement with the answer " + number(row.nmi, 3), `${row.used} of ${row.candidates} candidates used`] })),
       { top: 1, digits: 3, label: "How alike each base result is to the consensus", name: "agreement" });
     at("bars-note").textContent = "Normalised mutual information of each base result with the answer; elements in no group are one class."
@@ -116,8 +117,8 @@ function sources() {
       { title: "Alone", text: (row) => number(row.alone), key: (row) => row.alone, digits: 0, help: "Candidates that no other source has, not even by half" },
       { title: "Decides", text: (row) => (row.decided === null ? "–" : number(100 * row.decided, 1) + "%"), key: (row) => row.decided, digits: 1, help: "Elements that would have most votes in another group without it" },
     ] : []),
-    ...(data.hypotheses ? [] : data.scores).map((score, k) => ({ title: score.name + " with truth", text: (row) => number(row.scores[k], 3), key: (row) => row.scores[k], digits: 3 })),
-    { title: "Remark", text: (row) => row.remark, wide: true },
+    ...(data.hypotheses ? [] : data.scores).map((score, k) => ({ title: score.name, help: score.name + " of the source with the truth", text: (row) => number(row.scores[k], 3), key: (row) => row.scores[k], digits: 3 })),
+    ...(rows.some((row) => row.remark) ? [{ title: "Remark", text: (row) => row.remark, wide: true }] : []),
   ], () => rows, { what: "sources", page: 15 });
 }
 
@@ -132,7 +133,7 @@ function choice() {
   const value = (point) => (told ? point.evidence : point.score), name = told ? "evidence of the data" : "score of the pool";
   const xs = [...points.keys()], marks = lines(place, [{ name, color: COLORS[0], x: xs, y: points.map(value),
     dots: (k) => [plural(points[k].groups, "group"), quorumText(points[k]), name + " " + number(value(points[k])), ...(points[k].chosen ? ["the answer"] : [])] }],
-    { label: `${name} at every point of the path`, ticks: [], y: bounds(points.map(value)), xName: "points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
+    { label: `${name} at every point of the path`, ticks: xs.filter((k) => points.length < 25 || k % 2 === 0), tickText: (k) => String(points[k].groups), y: bounds(points.map(value)), xName: "number of groups at the points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
   shows(() => marks.forEach(([dot, k]) => { dot.setAttribute("r", k === state.point ? 8 : 4); dot.setAttribute("fill", points[k].chosen ? COLORS[3] : COLORS[0]); }));
   const other = data.alternatives.map((one) => `${one.n_groups} groups (${one.origin})`);
   at("choice-note").textContent = `Every dot is a point of the path; the answer is orange. The highest is not always the answer: ${told

@@ -128,12 +128,10 @@ function slider() {
 function pointNote() {
   shows(() => {
     const point = here(), parts = [point.chosen ? "The answer: " : "Another point of the path: "];
-    parts.push(plural(point.groups, "group"), ", ", quorumText(point), "; ", plural(point.outside, "element"), " in no group. ");
-    if (point.mean !== null) parts.push("Mean confidence ", number(point.mean, 2), ". ");
-    parts.push(point.means);
+    parts.push(plural(point.groups, "group"), ", ", quorumText(point), point.outside ? "; " + plural(point.outside, "element") + " in no group. " : ". ", point.means);
     const sure = point.significance ? point.significance.filter((value) => value <= Math.log10(.05)).length : null;
     if (sure === 0 && point.groups && point.evidence > 0) parts.push(" No group is beyond chance by itself (below 0.05): the data speaks for the groups together.");
-    else if (sure !== null && point.groups) parts.push(` ${sure} of ${plural(point.significance.length, "group")} would hardly turn up by chance (below 0.05).`);
+    else if (sure !== null && point.groups && (point.groups > 1 || sure)) parts.push(` ${sure} of ${plural(point.significance.length, "group")} would hardly appear by chance (below 0.05).`);
     at("point-note").textContent = parts.join("");
     document.body.dataset.point = String(state.point);
   });

@@ -51,7 +51,7 @@ function table(place, columns, source, options) {
     const found = chosen(), pages = Math.max(1, Math.ceil(found.length / size));
     view.page = Math.min(Math.max(0, view.page), pages - 1);
     body.replaceChildren(...found.slice(view.page * size, (view.page + 1) * size).map(line));
-    count.textContent = number(found.length) + (found.length === rows.length ? "" : " of " + number(rows.length)) + " " + options.what
+    count.textContent = number(found.length) + (found.length === rows.length ? "" : " of " + number(rows.length)) + " " + (found.length === 1 && rows.length === 1 ? options.what.replace(/s$/, "") : options.what)
       + (pages > 1 ? ", page " + (view.page + 1) + " of " + number(pages) : "");
     previous.disabled = view.page === 0; next.disabled = view.page === pages - 1;
     previous.hidden = next.hidden = pages === 1;
