@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,13 +20,7 @@ _FIRST_SCALE = 0.4
 _SCALES = (0.05, 1.0)
 """Smallest and largest scale of a model in thresholds: repeated matches have no noise, and would have a scale of 0."""
 _NEIGHBOURS = 12
-"""Neighbours that say which model an element belongs to, once the models of all elements are known."""
-_BEFORE = 6
-"""Neighbours that are known when an element is told: half of those, as each pair of neighbours is told in one order."""
-_BATCHES = 8
-"""Elements are told in batches, each this part, one eighth, of those before it: a tree for each, not each element."""
-_FIRST_SHARE = 0.1
-"""Share of clutter, at the start, that moved as its neighbours did."""
+"""Neighbours that say which model an element belongs to: six on average come before it, as in a triangulation."""
 
 
 @dataclass(frozen=True)
@@ -36,32 +30,15 @@ class Neighbours:
     around: IntArray
     """(m, k) nearest elements of each."""
     before: IntArray
-    """(m, b) nearest elements that come before it in some order, -1 where there are fewer: what is known then."""
-    apart: FloatArray | None = None
-    """(m, b) squared differences between its displacement and theirs; None where clutter is as chance makes it."""
-    area: float = 1.0
-    """Of the second image."""
+    """(m, k) those of them that come before it in some order, -1 for the others: what is known when it is told."""
 
     @classmethod
-    def of(cls, places: FloatArray, images: FloatArray | None = None) -> Neighbours:
-        """Neighbours of elements at places (m, d), told in a random order that is always the same.
-
-        With their images (m, d), places in a second picture, clutter may have moved there as its neighbours did.
-        """
+    def of(cls, places: FloatArray) -> Neighbours:
+        """Neighbours of elements at places (m, d), told in a random order that is always the same."""
         m, k = len(places), min(_NEIGHBOURS, len(places) - 1)
         around = cKDTree(places).query(places, k + 1)[1].reshape(m, k + 1)[:, 1:]
-        order = np.random.default_rng(0).permutation(m)
-        before, start = np.full((m, _BEFORE), -1), 1
-        while start < m:
-            batch, known = order[start : start + max(1, start // _BATCHES)], min(_BEFORE, start)
-            nearest = cKDTree(places[order[:start]]).query(places[batch], known)[1]
-            before[batch, :known] = order[nearest.reshape(len(batch), known)]
-            start += len(batch)
-        if images is None:
-            return cls(around, before)
-        moved = images - places
-        apart = np.where(before >= 0, ((moved[:, None] - moved[before]) ** 2).sum(axis=2), np.inf)
-        return cls(around, before, apart, float(np.prod(np.ptp(images, axis=0))))
+        rank = np.random.default_rng(0).permutation(m)
+        return cls(around, np.where(rank[around] < rank[:, None], around, -1))
 
 
 @dataclass(frozen=True)
@@ -105,75 +82,28 @@ def explained(columns: list[Column], log_tests: float, near: Neighbours | None =
     Distances to a model follow Student's law at its own scale, those of clutter are as the background's. A model pays
     for the elements that determine it, for the number of hypotheses it was chosen from, and each element for the name
     of its model: a structure that is cut in two gains by smaller scales less than that, if it is one. A name costs
-    little where the neighbours have it. Clutter is as the background, or has moved as its neighbours did, more or less:
-    right matches of a tree lie near a plane more often than chance puts them there.
+    little where the neighbours have it.
     """
     n, k = len(columns[0].distances) if columns else 0, len(columns)
     if not columns:
         return Explained(0.0, np.empty(0, np.int64), np.empty(0), np.empty(0))
     scales = np.array([_FIRST_SCALE * one.threshold for one in columns])
     names, gains = np.full((n, k + 1), -np.log(k + 1)), np.zeros((n, k + 1))
-    clutter = Clutter.of(near, max(one.reach for one in columns))
     for _ in range(_STEPS):
-        likelier = np.zeros(n) if clutter is None else clutter.gains
         for t, one in enumerate(columns):
-            gains[:, t] = _gain(one, float(scales[t])) - likelier
+            gains[:, t] = _gain(one, float(scales[t]))
         labels = (gains + names).argmax(axis=1)
         scales = np.array([_scale(one, labels == t, scales[t]) for t, one in enumerate(columns)])
         shares = (np.bincount(labels, minlength=k + 1) + 1) / (n + k + 1)
         names = _log_names(labels, shares, None if near is None else near.around)
-        clutter = None if clutter is None else clutter.like(labels == k)
     labels = (gains + names).argmax(axis=1)
     cost = _log_names(labels, shares, None if near is None else near.before)
     chosen = np.take_along_axis(gains, labels[:, None], axis=1)[:, 0]
-    total = float(likelier.sum() + chosen.sum() + np.take_along_axis(cost, labels[:, None], axis=1).sum())
+    total = float(chosen.sum() + np.take_along_axis(cost, labels[:, None], axis=1).sum())
     for t, one in enumerate(columns):
         own = chosen[labels == t]
         total -= (one.used * max(float(own.mean()), 0.0) if len(own) else 0.0) + log_tests
     return Explained(total, np.where(labels == k, -1, labels), scales, chosen)
-
-
-@dataclass(frozen=True)
-class Clutter:
-    """Elements of no model: some are matched by chance, some have moved as their neighbours did, more or less."""
-
-    apart: FloatArray
-    """(m, b) squared differences between the displacements of elements and of neighbours that are known."""
-    area: float
-    reach: float
-    """Smallest width: what differs by less from its neighbours may be of a model."""
-    share: float
-    """Of clutter that moved as its neighbours did."""
-    width: float
-    """Scale of Student's law of the differences."""
-
-    @classmethod
-    def of(cls, near: Neighbours | None, reach: float) -> Clutter | None:
-        """Clutter before it was looked at; None where it is as chance makes it."""
-        if near is None or near.apart is None:
-            return None
-        return cls(near.apart, near.area, reach, _FIRST_SHARE, reach)
-
-    @cached_property
-    def _each(self) -> FloatArray:
-        """(m, b) density of the differences, over that of chance, divided among the neighbours."""
-        known = np.maximum(np.isfinite(self.apart).sum(axis=1, keepdims=True), 1)
-        density = (1 + self.apart / (_TAIL * self.width**2)) ** (-(_TAIL + 2) / 2) / (2 * np.pi * self.width**2)
-        return np.asarray(self.share * self.area * density / known, np.float64)
-
-    @cached_property
-    def gains(self) -> FloatArray:
-        """(m,) logarithm of the density of each element, as clutter, over that of chance."""
-        return np.asarray(np.log(self._each.sum(axis=1) + 1 - self.share), np.float64)
-
-    def like(self, own: BoolArray) -> Clutter:
-        """Share and width that are likelier for the elements that are clutter: one step of the usual iteration."""
-        parts = self._each[own] / np.exp(self.gains[own, None])
-        # the weight of Student's law times the square; a neighbour that is not known has no part
-        squares = (_TAIL + 2) * self.width**2 * (1 - _TAIL / (_TAIL + self.apart[own] / self.width**2))
-        total = float(parts.sum())
-        width = np.sqrt(float((parts * squares).sum()) / max(2 * total, 1.0))
-        return replace(self, share=(total + 0.5) / (len(parts) + 1), width=max(float(width), self.reach))
 
 
 def _log_names(labels: IntArray, shares: FloatArray, near: IntArray | None) -> FloatArray:

@@ -11,7 +11,7 @@ from biconsensus.fitting._evidence import Column, Explained, Neighbours, explain
 from biconsensus.fitting._groups import SAME, Fit, Found
 from biconsensus.fitting._hypotheses import improved, propose
 from biconsensus.fitting._settings import MOST_SAMPLES, VOTE, Family
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray
 
 _CHOICES = float(np.log(MOST_SAMPLES))
 """What a model pays, in natural logarithms, for the hypotheses that it was chosen from: about as many as are drawn."""
@@ -61,14 +61,6 @@ class Exchange:
         """How some models explain the elements."""
         columns = [self._column(one) for one in found] if columns is None else columns
         return Explanation(found, columns, explained(columns, _CHOICES, self._near))
-
-    def labels(self, found: list[Found]) -> IntArray:
-        """(m,) model of each element, -1 for clutter; here clutter is as chance makes it.
-
-        What lies near a model moved as its neighbours did, so clutter that may do so would take the model's edges.
-        """
-        columns = [self._column(one) for one in found]
-        return explained(columns, _CHOICES, replace(self._near, apart=None)).labels
 
     def run(self, found: list[Found], others: Sequence[Found] = ()) -> Explanation:
         """The set of models to which single changes lead; some others may be added to it, beside what is drawn."""

@@ -269,9 +269,7 @@ class ModelSearch:
     @cached_property
     def exchange(self) -> Exchange:
         """The comparison of sets of models by their evidence."""
-        family = self.families[0]
-        view, images = family.view(self.data), getattr(family.model, "images", None)
-        near = Neighbours.of(positions(family.model, view), None if images is None else images(view))
+        near = Neighbours.of(positions(self.families[0].model, self.families[0].view(self.data)))
         return Exchange(self.data, near, self._column, self.rng)
 
     def evidence(self, found: list[Found]) -> float:
@@ -651,7 +649,7 @@ def fitted_labels(search: ModelSearch, found: list[Found], bands: FloatArray, da
     """
     if not (search.uneven and found) or search.settings.label_width is not None or search.settings.test.literal:
         return labels_of(found, bands, data)
-    labels = search.exchange.labels(found)
+    labels = search.exchange.explain(found).how.labels
     if len(data) == len(search.data):
         return labels
     return np.asarray(labels[np.unique(data, axis=0, return_inverse=True)[1].ravel()], np.int64)

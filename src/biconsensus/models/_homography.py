@@ -144,10 +144,6 @@ class HomographyModel:
         """Places (m, 2) in the first image, for localised sampling."""
         return data[:, :2]
 
-    def images(self, data: FloatArray) -> FloatArray:
-        """Places (m, 2) in the second image: right matches of what is no plane lie there as their neighbours do."""
-        return data[:, 2:]
-
     def background_like(self, data: FloatArray, n: int, rng: Seed = None) -> FloatArray:
         """Correspondences (n, 4) with the observed places in both images, matched by chance."""
         return exchanged(data, n, rng)
