@@ -110,3 +110,10 @@ def test_columns_that_a_model_does_not_take(here: Callable[..., Any], tmp_path: 
     assert "--columns x,y" in many
     few = here("fit", "p.csv", "-m", "homography", "-t", "0.1").stderr
     assert "needs 4" in few
+
+
+def test_the_explorer_refuses_other_files_at_once(here: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "net.json").write_text("{}", encoding="utf-8")
+    done = here("explore", "net.json", "--no-browser")
+    assert done.returncode == 2
+    assert "unknown ending '.json'" in done.stderr

@@ -46,10 +46,13 @@ def explore(
     The page is served on this machine only, to whoever has the link. Ctrl-C ends it.
     """
     from biconsensus.explore import explore as start
+    from biconsensus.explore._subject import check_ending
     from biconsensus.pool.io._writing import check_target
 
     if session is not None:
         check_target(session)
+    if file is not None and kind is None and file.is_file():  # told at once, not in the browser
+        check_ending(file, file.name)
     explorer = start(
         file,
         kind=kind,

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from biconsensus.graphs._files import HEADERS
 from biconsensus.pool.io._text import is_number
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
-from biconsensus.sources._default_pool import share_a_unit
 
 if TYPE_CHECKING:
     from biconsensus.graphs import Graph
@@ -104,6 +103,8 @@ def unit_doubt(X: FloatArray, names: Sequence[str]) -> str | None:
     >>> print(unit_doubt(X, ["q1", "q2", "q3", "q4", "age"]))
     the range of column 'age' is ... times that of the typical column, ...
     """
+    from biconsensus.sources._default_pool import share_a_unit  # with scikit-learn, which tables of labels do not need
+
     ranges = np.ptp(X, axis=0)
     widest, typical = int(np.argmax(ranges)), float(np.median(ranges[ranges > 0])) if ranges.any() else 0.0
     if not typical or ranges[widest] < OUTWEIGHS * typical or not share_a_unit(X):

@@ -103,9 +103,7 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
         return open_result(path, name)
     if kind == NETWORK:
         return _network(path, name, (), progress)
-    if ending not in TABLES:
-        known = ", ".join([*TABLES, *NETWORKS, *RESULTS])
-        raise FileFormatError(f"{name}: unknown ending {path.suffix!r}; allowed are {known}.")
+    check_ending(path, name)
     if kind == POINTS:
         return _points(path, name, reading, (), progress)
     if kind is None and (ends := named_ends(path)):
@@ -127,6 +125,21 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
         columns=table.roles,
         reading=reading,
     )
+
+
+def check_ending(path: Path, name: str) -> None:
+    """An error with the endings that can be opened, where a file has another one.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        What people call it.
+    """
+    if path.suffix.lower() not in (*TABLES, *NETWORKS, *RESULTS):
+        known = ", ".join([*TABLES, *NETWORKS, *RESULTS])
+        raise FileFormatError(f"{name}: unknown ending {path.suffix!r}; allowed are {known}.")
 
 
 def _measurements(table: LabelTable) -> list[str]:

@@ -10,14 +10,12 @@ import numpy as np
 from scipy.linalg import eigh
 
 from biconsensus.errors import InputError
-from biconsensus.models import FundamentalModel, HomographyModel, PlaneModel
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.report._data import element_names
 from biconsensus.report._encode import data_uri, packed, packed_range, round_off
 from biconsensus.report._points import Stop, flow
 from biconsensus.report._sample import Sample
-from biconsensus.sources._default_pool import in_one_unit, share_a_unit
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
@@ -137,6 +135,8 @@ def points_view(consensus: Consensus, sample: Sample, X: FloatArray, names: list
     note = "Each dot is an element, coloured by its group; grey dots are in none."
     if X.shape[1] > 2:
         note += f" It has {X.shape[1]} coordinates: choose what is drawn."
+        from biconsensus.sources._default_pool import share_a_unit  # with scikit-learn, which few reports need
+
         note += "" if share_a_unit(points) else " Components are those of the standardised columns."
     if not sample.whole:
         note += f" A sample: {dots.size:,} of {sample.total:,} elements are drawn."
@@ -165,6 +165,8 @@ def _axes(points: FloatArray, labels: IntArray, names: list[str]) -> list[tuple[
         return [(names[0], points[:, 0]), ("", np.zeros(points.shape[0]))]
     if d == 2:
         return [(names[0], points[:, 0]), (names[1], points[:, 1])]
+    from biconsensus.sources._default_pool import in_one_unit
+
     scaled = in_one_unit(points)
     centred = scaled - scaled.mean(axis=0)
     _, values, components = np.linalg.svd(centred, full_matrices=False)
@@ -311,6 +313,8 @@ def models_view(
 
 def _first_axes(points: FloatArray, names: list[str], models: FittedModels) -> list[tuple[str, FloatArray]]:
     """Two axes that show models of more than two coordinates: planes from their edges, matches as in an image."""
+    from biconsensus.models import FundamentalModel, HomographyModel, PlaneModel
+
     each = models.each()
     if not each or points.shape[1] < 3:
         return []

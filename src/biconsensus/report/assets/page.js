@@ -133,7 +133,7 @@ function choice() {
   const value = (point) => (told ? point.evidence : point.score), name = told ? "evidence of the data" : "score of the pool";
   const xs = [...points.keys()], marks = lines(place, [{ name, color: COLORS[0], x: xs, y: points.map(value),
     dots: (k) => [plural(points[k].groups, "group"), quorumText(points[k]), name + " " + number(value(points[k])), ...(points[k].chosen ? ["the answer"] : [])] }],
-    { label: `${name} at every point of the path`, ticks: xs.filter((k) => points.length < 25 || k % 2 === 0), tickText: (k) => String(points[k].groups), y: bounds(points.map(value)), xName: "number of groups at the points of the path, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
+    { label: `${name} at every point of the path`, ticks: xs.filter((k) => points.length < 25 || k % 2 === 0), tickText: (k) => String(points[k].groups), y: bounds(points.map(value)), xName: "number of groups, from coarse to fine", yName: name, pick: (k) => goTo(k), name: "choice" });
   shows(() => marks.forEach(([dot, k]) => { dot.setAttribute("r", k === state.point ? 8 : 4); dot.setAttribute("fill", points[k].chosen ? COLORS[3] : COLORS[0]); }));
   const other = data.alternatives.map((one) => `${one.n_groups} groups (${one.origin})`);
   at("choice-note").textContent = `Every dot is a point of the path; the answer is orange. The highest is not always the answer: ${told
