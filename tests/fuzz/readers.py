@@ -193,32 +193,30 @@ def watch() -> None:
             importlib.import_module(f"biconsensus.{name}")
 
 
-def fuzz(target: str, runs: int, seed: int) -> None:
-    """Fuzz one target, and end this process."""
+def fuzz(target: str, runs: int, seed: int, folder: Path) -> None:
+    """Fuzz one target with files in a folder, and end this process: what it made there is left to the caller."""
     import atheris
 
-    in_memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=in_memory if in_memory.is_dir() else None) as folder:
-        corpus, work = Path(folder) / "corpus", Path(folder) / "work"
-        corpus.mkdir()
-        work.mkdir()
-        for k, start in enumerate(seeds(target)):
-            (corpus / f"seed{k}").write_bytes(start)
-        CASES.mkdir(exist_ok=True)
-        options = [
-            f"-runs={runs}",
-            "-timeout=60",
-            "-report_slow_units=60",
-            "-max_len=2048",
-            "-rss_limit_mb=4096",
-            "-verbosity=0",
-            f"-seed={seed}",
-        ]
-        atheris.Setup(
-            [sys.argv[0], *options, f"-artifact_prefix={CASES}/{target}-", str(corpus)],
-            lambda content: read(target, content, work),
-        )
-        atheris.Fuzz()
+    corpus, work = folder / "corpus", folder / "work"
+    corpus.mkdir()
+    work.mkdir()
+    for k, start in enumerate(seeds(target)):
+        (corpus / f"seed{k}").write_bytes(start)
+    CASES.mkdir(exist_ok=True)
+    options = [
+        f"-runs={runs}",
+        "-timeout=60",
+        "-report_slow_units=60",
+        "-max_len=2048",
+        "-rss_limit_mb=4096",
+        "-verbosity=0",
+        f"-seed={seed}",
+    ]
+    atheris.Setup(
+        [sys.argv[0], *options, f"-artifact_prefix={CASES}/{target}-", str(corpus)],
+        lambda content: read(target, content, work),
+    )
+    atheris.Fuzz()
 
 
 def main() -> int:
@@ -229,11 +227,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     watch()
-    failed = 0
+    failed, in_memory = 0, Path("/dev/shm")
     for target in options.targets:
-        process = get_context("fork").Process(target=fuzz, args=(target, options.runs, options.seed))
-        process.start()
-        process.join()
+        with tempfile.TemporaryDirectory(dir=in_memory if in_memory.is_dir() else None) as folder:
+            arguments = target, options.runs, options.seed, Path(folder)
+            process = get_context("fork").Process(target=fuzz, args=arguments)
+            process.start()
+            process.join()
         code = process.exitcode
         print(
             f"{target}: {options.runs} inputs, {'no fault' if code == 0 else f'FAILED with exit code {code}'}",

@@ -200,6 +200,13 @@ def test_an_option_needs_backers_as_many_as_a_small_pool_can_have(plain) -> None
         assert score_options(path, options_of(path), evidence, same.inverse)[0].score > 0
 
 
+def test_one_source_backs_itself() -> None:
+    pool = bc.Pool.from_labels([np.repeat([0, 1, 2], 20)])
+    path = QuorumPath.of(pool, min_candidates=1)
+    evidence = Told(fewest_backers=9.0, backers_against_one_group=lambda labels: 9.0)
+    assert score_options(path, options_of(path), evidence, pool.inverse)[0].score == pytest.approx(10.0)
+
+
 def test_without_backers_that_show_groups_at_all_nothing_is_chosen(plain) -> None:
     most = max(backers_of(plain, one) for one in scored_by(plain))
     for asked, shown in ((1.4, 1.4 * 5 / 4), (1.7, 2.0), (9.0, 2.0)):

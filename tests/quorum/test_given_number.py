@@ -100,3 +100,12 @@ def test_likeness_of_leaves_is_their_co_occurrence_times_a_cosine() -> None:
     assert np.diag(found) == pytest.approx(np.diag(together))
     assert (found <= together + 1e-9).all()
     assert (found >= 0).all()
+
+
+def test_of_two_that_are_a_group_none_leaves_for_those_it_is_with_less_often() -> None:
+    # the first two are together three times; the first is with the last four twice
+    table = [[0, 0, 1, 1, 1, 1]] * 3 + [[1, 2, 1, 1, 1, 1]] * 2
+    pool = bc.Pool.from_labels([np.array(one) for one in table])
+    labels = np.empty(pool.rows.shape[0], np.int64)
+    labels[pool.inverse] = [0, 0, 1, 1, 1, 1]
+    assert np.array_equal(_moved(problem_of(*table), labels), labels)

@@ -16,7 +16,9 @@ from biconsensus import find
 from biconsensus.errors import PoolWarning
 from biconsensus.matrix import _condensed
 from biconsensus.matrix._groups import Blocks
+from biconsensus.methods._joint import Votes
 from biconsensus.protocols import Block
+from biconsensus.quorum import _given_number
 from biconsensus.quorum._path import (
     QUORUMS,
     PathPoint,
@@ -24,6 +26,7 @@ from biconsensus.quorum._path import (
     agreement,
     best_point,
     columns_behind,
+    finish_groups,
     lifetimes,
     rows_of_source,
     steady_point,
@@ -67,6 +70,9 @@ def test_path_goes_from_fine_to_coarse_and_can_be_cut_anywhere(iris_path: Quorum
     assert [point.quorum for point in iris_path.points] == list(QUORUMS)
     assert numbers[0] > numbers[-1] >= 1
     assert iris_path.at(0.5) is iris_path.points[list(QUORUMS).index(Fraction(1, 2))]
+    assert {point.rule for point in iris_path.points} == {"joint"}
+    assert iris_path.at(Fraction(5000, 10_001)).quorum.denominator <= 10_000
+    assert len(iris_path.at(0.95)) >= 1  # finer than the first point
     between = iris_path.at(0.27)
     assert between.quorum == Fraction(27, 100)
     assert min(numbers) <= len(between) <= max(numbers)
@@ -145,6 +151,18 @@ def test_n_groups_gives_so_many(iris: bc.Pool, n_groups: int) -> None:
     found = bc.find_consensus(iris, n_groups=n_groups, unassigned="nearest")
     assert len(found) == n_groups
     assert np.unique(found.labels).size == n_groups
+
+
+def test_a_given_number_of_groups_is_made_of_fine_groups_where_rows_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.permutation(np.repeat([0, 1, 2, 3], [70, 50, 40, 40]))
+    noise = rng.random((8, 200)) < 0.08
+    pool = bc.Pool.from_labels(list(np.where(noise, rng.integers(0, 4, noise.shape), truth)))
+    path = QuorumPath.of(pool)
+    monkeypatch.setattr(_given_number, "MAX_LEAVES", 3)
+    assert not path.condensed.sampled
+    found = path.with_n_groups(4)
+    assert adjusted_rand_score(path.labels(found)[pool.inverse], truth) > 0.9
 
 
 def test_more_groups_than_the_pool_has_is_a_warning() -> None:
@@ -265,3 +283,25 @@ def test_each_group_has_a_column_behind_it_or_there_is_no_answer() -> None:
     # three groups of rows, but only two columns
     alone = problem_of([0, 0, 1, 1], [0, 0, 1, -1])
     assert columns_behind(alone.with_weights(np.where(alone.sizes == 2, 1.0, 0.0)), np.arange(3)) is None
+
+
+def test_rows_are_finished_by_the_rule_of_their_point() -> None:
+    rng = np.random.default_rng(1)
+    problem = problem_of(*rng.integers(-1, 3, (5, 40)))
+    columns = rng.integers(-1, 3, problem.shape[1])
+    votes = Votes.at_quorum(problem, Fraction(1, 2))
+    held = problem.entries.toarray() * problem.weights
+    weight = np.stack([held[:, columns == t].sum(axis=1) for t in range(3)], axis=1)
+    nearest, same = finish_groups(votes, columns, "nearest")
+    assert np.array_equal(same, columns)
+    assert np.array_equal(nearest, np.where(weight.max(axis=1) > 0, weight.argmax(axis=1), -1))
+
+    def gains(groups: np.ndarray) -> np.ndarray:
+        asked = [problem.weights[groups == t].sum() / 2 for t in range(groups.max() + 1)]
+        return np.stack([held[:, groups == t].sum(axis=1) for t in range(groups.max() + 1)], axis=1) - asked
+
+    rows, chosen = finish_groups(votes, columns, "greedy")
+    first = (gains(chosen) > 0).argmax(axis=1)
+    assert np.array_equal(rows, np.where((gains(chosen) > 0).any(axis=1), first, -1))
+    rows, chosen = finish_groups(votes, columns, "joint")
+    assert np.array_equal(rows, np.where(gains(chosen).max(axis=1) > 0, gains(chosen).argmax(axis=1), -1))

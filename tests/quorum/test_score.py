@@ -148,6 +148,13 @@ def test_what_was_not_seen_is_not_left_out() -> None:
     assert not agreed[1 - first]
 
 
+def test_sources_that_leave_half_of_the_same_elements_out_do_not_agree() -> None:
+    problem = problem_of([0] * 8 + [-1] * 2, [0] * 9 + [-1], [-1] + [0] * 9)
+    assert not _agreed(problem, np.arange(3)).any()
+    alike = problem_of([0] * 7 + [-1] * 3, [0] * 8 + [-1] * 2, [-1] + [0] * 9)
+    assert sorted(zip(alike.sizes, _agreed(alike, np.arange(3)))) == [(7, True), (8, True), (9, False)]
+
+
 def test_a_scorer_keeps_its_weights_on_a_part() -> None:
     problem = problem_of([0, 0, 0, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2])
     scorer = PathScorer.of(problem)

@@ -68,3 +68,9 @@ def test_certainty_is_the_probability_of_the_likeliest_group(weighted: tuple[Lin
             odds.append(np.log(inside / between) * dense[i, labels == t].sum() - chance + np.log(size))
         likeliest.append(np.exp(max(odds)) / np.exp(odds).sum())
     assert node_certainty(links, labels) == pytest.approx(np.mean(likeliest), rel=1e-6)
+
+
+def test_a_network_without_links_has_none() -> None:
+    links = Links(csr_array((3, 3)))
+    assert links.total == 0
+    assert links.n_linked == 0

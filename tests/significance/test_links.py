@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.graphs import lfr_network, read_graph
 from biconsensus.significance import _propagation
-from biconsensus.significance._description import GroupLinks, Links, compact, description_gain, refine
+from biconsensus.significance._description import GroupLinks, Links, best_refined, compact, description_gain, refine
 from biconsensus.significance._links import LinkEvidence, place_with_neighbours
 
 
@@ -129,6 +129,33 @@ def test_refinement_shortens_the_description() -> None:
     assert adjusted_rand_score(truth, labels) > 0.95
 
 
+def test_what_is_proposed_is_refined_and_may_have_two_groups() -> None:
+    cliques = nx.disjoint_union_all([nx.complete_graph(9)] * 2)
+    cliques.add_edge(0, 9)
+    cliques.add_node(18)
+    evidence = LinkEvidence(read_graph(cliques).adjacency)
+    labels = np.append(np.repeat([0, 1], 9), 0)
+    labels[0] = 1
+    proposed = evidence.propose([labels], seed=0)
+    assert [name for name, _ in proposed] == ["refined on the network"]
+    assert proposed[0][1].tolist() == [0] * 9 + [1] * 9 + [-1]
+
+
+def test_all_refined_groupings_that_gain_are_kept_best_first_or_the_best_one() -> None:
+    graph = read_graph(nx.planted_partition_graph(4, 20, 0.7, 0.02, seed=2))
+    links, truth = Links(graph.adjacency), np.repeat([0, 1, 2, 3], 20)
+    starts = [truth // 2, truth, np.where(truth == 3, 2, truth)]
+    found = best_refined(links, starts, np.random.default_rng(0), lambda *_: None)
+    gains = [description_gain(links, labels) for labels in found]
+    assert gains == sorted(gains, reverse=True)
+    assert all(gain > 0 for gain in gains)
+    assert adjusted_rand_score(found[0], truth) == 1.0
+    noise = Links(read_graph(nx.gnm_random_graph(60, 200, seed=1)).adjacency)
+    left = best_refined(noise, [np.arange(60) % 3, np.arange(60) % 5], np.random.default_rng(0), lambda *_: None)
+    assert left  # nothing gains: the best is kept
+    assert max(description_gain(noise, labels) for labels in left) <= 0
+
+
 def test_placing_goes_ring_by_ring_to_the_heaviest_and_the_rest_to_the_largest() -> None:
     edges = [("a", "b", 3.0), ("b", "c", 1.0), ("c", "d", 5.0), ("d", "e", 2.0), ("x", "y", 1.0)]
     graph = read_graph(edges, nodes=[*"abcdexy", "alone"])
@@ -167,6 +194,19 @@ def test_the_number_of_weak_groups_is_the_one_with_the_most_evidence(monkeypatch
     assert weak is None
     assert found[0][0].max() + 1 == 5
     assert found[0][1] == pytest.approx(50.0 - 0.5 * np.log(links.total))
+
+
+def test_numbers_of_groups_are_tried_until_two_in_a_row_are_worse(monkeypatch: pytest.MonkeyPatch) -> None:
+    links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
+    for nats, best in (
+        ({3: (np.nan, 0.0), 5: (50.0, 0.0)}, 5),  # the first one is not believed
+        ({3: (40.0, 0.0), 5: (40.0, 0.0), 8: (40.0, 0.0), 13: (41.0, 0.0)}, 13),  # as good is not worse
+        ({3: (40.0, 0.0), 5: (39.0, 0.0), 8: (41.0, 0.0)}, 8),
+        ({3: (40.0, 0.0), 5: (39.0, 0.0), 8: (39.0, 0.0), 13: (90.0, 0.0)}, 3),
+    ):
+        monkeypatch.setattr(_propagation, "run", states_of(nats))
+        found, _ = _propagation.propagate(links, [], [], [])
+        assert found[0][0].max() + 1 == best
 
 
 @pytest.mark.parametrize(("share", "told"), [(0.45, False), (0.55, True)])

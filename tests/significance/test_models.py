@@ -373,6 +373,7 @@ def test_what_a_model_holds_is_without_its_own_sample() -> None:
     assert nfa_test().held(hits, samples) == pytest.approx(hits.sum(axis=0) - own)
     assert nfa_test().held(hits, None) == pytest.approx(hits.sum(axis=0) - 2)
     assert nfa_test(left_out=0).held(hits, samples) == pytest.approx(hits.sum(axis=0))
+    assert nfa_test(left_out=0).held(hits, samples).dtype == np.float64
     heavy = [sum(hits[i, k] * weights[i] for i in sample) for k, sample in enumerate(samples)]
     assert nfa_test(weights=weights).held(hits, samples) == pytest.approx(weights @ hits - heavy)
     assert nfa_test(weights=weights).held(hits, None) == pytest.approx(weights @ hits - 2 * weights.mean())
@@ -402,6 +403,9 @@ def test_clumps_are_not_measured_on_few_models_or_rare_hits() -> None:
     chance, data = square(), np.repeat(np.random.default_rng(6).uniform(-1, 1, (150, 2)), 3, axis=0)
     assert clumping(LineModel(), lines_of_chance(_models._CLUMPED - 1), data, chance, LEVELS).tolist() == [1.0] * 3
     assert clumping(LineModel(), lines_of_chance(_models._CLUMPED), data, chance, LEVELS)[2] > 1
+    # one element or two within the threshold, on average, are enough
+    runs = np.repeat(np.random.default_rng(7).uniform(-1, 1, (14, 2)), 5, axis=0)
+    assert clumping(LineModel(), lines_of_chance(120), runs, chance, LEVELS[:1])[0] > 1
     # where less than one element is within the threshold on average, nothing can be told
     assert clumping(LineModel(), lines_of_chance(120), data[:12], chance, LEVELS).tolist()[0] == 1.0
     assert clumping(LineModel(), lines_of_chance(120), data, chance, np.array([9.0])).tolist() == [1.0]  # all hit
@@ -458,3 +462,19 @@ def test_steps_out_of_the_box_are_reflected_and_few_elements_have_all_others_as_
     assert points.mean(axis=0) == pytest.approx([0.5, 0.5], abs=0.03)  # spread out over the whole box
     assert points.std(axis=0) == pytest.approx(np.full(2, np.sqrt(1 / 12)), abs=0.02)
     assert smoothed(np.array([[2.0, 3.0]]), 5, 0.1, rng).shape == (5, 2)
+
+
+def test_a_model_may_bring_a_background_of_its_own() -> None:
+    class Corner(LineModel):
+        def background(self, box: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+            return np.repeat(box[:1], n, axis=0)
+
+    class Like(Corner):
+        def background_like(self, data: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+            return np.repeat(data[-1:], n, axis=0)
+
+    data, rng = np.array([[-1.0, -2.0], [3.0, 4.0], [0.0, 1.0]]), np.random.default_rng(0)
+    assert Background.of(Corner(), data, 3, rng).points.tolist() == [[-1.0, -2.0]] * 3
+    assert Background.of(Corner(), data, 3, rng, "paper", 0.1).points.tolist() == [[-1.0, -2.0]] * 3
+    assert len(np.unique(Background.of(Corner(), data, 3, rng, threshold=0.1).points)) > 2  # that of the data
+    assert Background.of(Like(), data, 3, rng, threshold=0.1).points.tolist() == [[0.0, 1.0]] * 3

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import softmax
+from scipy.stats import t as student
 
 from biconsensus.significance import _propagation
 from biconsensus.significance._description import Links
@@ -228,3 +229,19 @@ def test_what_speaks_for_a_link_is_shared_by_certainty_and_evidence(links: Links
     inner = np.where(kept[0] > 0, 0.36 + 2 * 0.04, 2 * 0.12 + 0.04)
     believed = (inner + np.exp(-1) * 0.5) / (1 + np.exp(-1))
     assert _share_together(links, spectrum, runs, [second, first]) == pytest.approx(0.4 * others + 0.6 * believed)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.99, False), (1.01, True)])
+def test_a_spectrum_shows_groups_below_the_level_of_one_more_rewired_network(
+    monkeypatch: pytest.MonkeyPatch, share: float, shown: bool
+) -> None:
+    cliques = np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20)
+    spectrum = _Spectrum(Links(csr_array(cliques)))
+    sums = np.random.default_rng(0).normal(-5.0, 0.3, _propagation.N_REWIRED)
+    drawn = iter(sums)
+    # the lowest value does not count, the others add up
+    monkeypatch.setattr(_propagation, "_lowest", lambda *_: (np.array([-99.0, next(drawn) - 1.0, 1.0]), None))
+    spread = sums.std(ddof=1) * np.sqrt(1 + 1 / sums.size)
+    level = student.ppf(_propagation.LEVEL, sums.size - 1)
+    spectrum._values, spectrum.n_detectable = np.array([-7.0, sums.mean() + share * level * spread, 0.0]), 1
+    assert spectrum.shows_groups() is shown
