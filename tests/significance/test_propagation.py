@@ -84,6 +84,9 @@ def test_a_state_begins_at_the_rates_of_another_one(links: Links, monkeypatch: p
     before = run(links, 3, np.append(GROUPS, [0, 0]))
     monkeypatch.setattr(_propagation, "MAX_SWEEPS", 3)  # rates are not yet learned
     assert run(links, 3, np.append(GROUPS, [0, 0]), before).rates == before.rates
+    monkeypatch.setattr(_propagation, "MAX_SWEEPS", 4)  # now they are
+    assert run(links, 3, np.append(GROUPS, [0, 0]), before).rates != before.rates
+    monkeypatch.setattr(_propagation, "MAX_SWEEPS", 3)
     alone = run(links, 3, np.append(GROUPS, [0, 0]))
     assert alone.rates == pytest.approx(_first_rates(links, 3, np.append(GROUPS, [0, 0])))
     shares = run(links, 3, np.append(GROUPS, [0, 0]), learn_shares=True).shares
