@@ -128,6 +128,14 @@ def test_agreement_of_sources_is_the_adjusted_rand_index_over_what_they_grouped(
     assert agreement_with(path, np.full(rows.size, -1)).tolist() == [0.0] * 5
 
 
+def test_agreement_on_a_handful_of_elements_is_that_index_too() -> None:
+    pool = bc.Pool.from_labels([[0, 0, 1], [0, 1, 1]])
+    path = QuorumPath.of(pool, min_elements=1, min_candidates=1)
+    labels = np.empty(3, np.int64)
+    labels[np.argsort(path.condensed.rows)[pool.inverse]] = [0, 0, 1]
+    assert sorted(agreement_with(path, labels)) == pytest.approx([adjusted_rand_score([0, 0, 1], [0, 1, 1]), 1.0])
+
+
 def test_base_results_are_the_groups_of_each_source_that_has_two(plain) -> None:
     path, pool = plain
     found = {option.origin: on_elements(path, pool, option.point.row_labels) for option in base_results(path)}

@@ -99,6 +99,11 @@ def test_a_group_without_links_to_others_has_its_number_too() -> None:
     assert (found < -3).all()
 
 
+def test_two_groups_have_p_values_too() -> None:
+    cliques = nx.disjoint_union_all([nx.complete_graph(10)] * 2)
+    assert (LinkEvidence(read_graph(cliques).adjacency).of_groups(np.repeat([0, 1], 10)) < -3).all()
+
+
 def test_groups_without_links_to_others_are_compared_with_the_largest_other_one() -> None:
     cliques = nx.disjoint_union_all([nx.complete_graph(size) for size in (6, 12, 9)])
     evidence, labels = LinkEvidence(read_graph(cliques).adjacency), np.repeat([0, 1, 2], [6, 12, 9])
