@@ -19,7 +19,7 @@ from biconsensus.quorum._choice import (
     options_of,
     score_options,
 )
-from biconsensus.quorum._path import QuorumPath
+from biconsensus.quorum._path import N_CONFIRMED, QuorumPath
 from biconsensus.significance import _points
 
 
@@ -57,6 +57,16 @@ def test_options_of_a_sample_are_scored_at_the_elements_that_the_evidence_looks_
     # the best one was scored on all rows
     assert few[0].evidence == every[0].evidence
     assert len(few[0].option.point) == 5
+
+
+def test_the_best_points_of_a_sample_are_confirmed_on_more_rows(sampled) -> None:
+    path, _, _ = sampled
+    assert 1 <= sum(point.confirmed for point in path.points) <= N_CONFIRMED
+    assert path.best.confirmed
+    other = next(point for point in path.points if not point.confirmed)
+    again = path.confirm(other)
+    assert again.confirmed
+    assert again.fit == path.wide.measure(path.labels_on(path.wide.problem, other))
 
 
 def test_an_option_that_all_rows_refuse_is_not_chosen(sampled, monkeypatch) -> None:
@@ -116,6 +126,14 @@ def test_agreement_of_sources_is_the_adjusted_rand_index_over_what_they_grouped(
     expected = expected_agreement(on_elements(path, pool, rows))
     assert agreement_with(path, rows) == pytest.approx(expected[path.condensed.sources])
     assert agreement_with(path, np.full(rows.size, -1)).tolist() == [0.0] * 5
+
+
+def test_agreement_on_a_handful_of_elements_is_that_index_too() -> None:
+    pool = bc.Pool.from_labels([[0, 0, 1], [0, 1, 1]])
+    path = QuorumPath.of(pool, min_elements=1, min_candidates=1)
+    labels = np.empty(3, np.int64)
+    labels[np.argsort(path.condensed.rows)[pool.inverse]] = [0, 0, 1]
+    assert sorted(agreement_with(path, labels)) == pytest.approx([adjusted_rand_score([0, 0, 1], [0, 1, 1]), 1.0])
 
 
 def test_base_results_are_the_groups_of_each_source_that_has_two(plain) -> None:

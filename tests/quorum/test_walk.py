@@ -45,3 +45,12 @@ def test_walk_coordinates_are_eigenvectors_of_the_bipartite_walk() -> None:
     found = walk_coordinates(pool.rows, pool.counts, pool.weights, 3)[pool.inverse]
     # eigenvectors have no sign and the axes no order, so compare angles between rows
     assert found @ found.T == pytest.approx(expected @ expected.T, abs=1e-8)
+
+
+def test_rows_that_no_weighted_column_holds_are_in_no_group() -> None:
+    pool = bc.Pool.from_labels([[0, 0, 1, 1, -1], [-1, -1, -1, -1, 0]])
+    weights = np.where(pool.source_of == 0, 1.0, 0.0)
+    labels = walk_groups(pool.rows, pool.counts, weights, 2)[pool.inverse]
+    assert labels[4] == -1
+    assert labels[0] == labels[1] != labels[2] == labels[3]
+    assert min(labels[:4]) == 0

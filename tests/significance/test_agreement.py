@@ -83,6 +83,11 @@ def test_a_group_that_cuts_across_the_sources_cannot_borrow_their_agreement() ->
     assert evidence.of_grouping(np.arange(120) % 3) == -1.0
 
 
+def test_two_sources_are_enough_to_agree() -> None:
+    truth = np.repeat([0, 1, 2], 20)
+    assert (AgreementEvidence(bc.Pool.from_labels([truth] * 2)).of_groups(truth) < SIGNIFICANT).all()
+
+
 def test_one_group_one_source_and_nothing_at_all() -> None:
     pool = bc.Pool.from_labels([[0, 0, 0, 1, 1, 1]] * 3)
     evidence = AgreementEvidence(pool)

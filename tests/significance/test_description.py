@@ -74,3 +74,12 @@ def test_a_network_without_links_has_none() -> None:
     links = Links(csr_array((3, 3)))
     assert links.total == 0
     assert links.n_linked == 0
+
+
+def test_rates_are_links_over_those_of_chance(weighted: tuple[Links, np.ndarray]) -> None:
+    links, labels = weighted
+    dense, degree = links.adjacency.toarray(), links.degree
+    same = labels[:, None] == labels
+    chance = np.outer(degree, degree) / degree.sum()
+    expected = dense[same].sum() / chance[same].sum(), dense[~same].sum() / chance[~same].sum()
+    assert links.rates(labels) == pytest.approx(expected)

@@ -99,6 +99,19 @@ def test_a_group_without_links_to_others_has_its_number_too() -> None:
     assert (found < -3).all()
 
 
+def test_two_groups_have_p_values_too() -> None:
+    cliques = nx.disjoint_union_all([nx.complete_graph(10)] * 2)
+    assert (LinkEvidence(read_graph(cliques).adjacency).of_groups(np.repeat([0, 1], 10)) < -3).all()
+
+
+def test_groups_without_links_to_others_are_compared_with_the_largest_other_one() -> None:
+    cliques = nx.disjoint_union_all([nx.complete_graph(size) for size in (6, 12, 9)])
+    evidence, labels = LinkEvidence(read_graph(cliques).adjacency), np.repeat([0, 1, 2], [6, 12, 9])
+    network = GroupLinks.of(evidence.links, labels)
+    lost = network.lost_by_merging(np.array([1, 2, 1]), evidence.links.total)
+    assert evidence.of_groups(labels) == pytest.approx(-np.maximum(lost, 0) / np.log(10))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_random_networks_have_no_groups(seed: int) -> None:
     graph = read_graph(nx.gnm_random_graph(200, 900, seed=seed))

@@ -84,6 +84,9 @@ def test_a_state_begins_at_the_rates_of_another_one(links: Links, monkeypatch: p
     before = run(links, 3, np.append(GROUPS, [0, 0]))
     monkeypatch.setattr(_propagation, "MAX_SWEEPS", 3)  # rates are not yet learned
     assert run(links, 3, np.append(GROUPS, [0, 0]), before).rates == before.rates
+    monkeypatch.setattr(_propagation, "MAX_SWEEPS", 4)  # now they are
+    assert run(links, 3, np.append(GROUPS, [0, 0]), before).rates != before.rates
+    monkeypatch.setattr(_propagation, "MAX_SWEEPS", 3)
     alone = run(links, 3, np.append(GROUPS, [0, 0]))
     assert alone.rates == pytest.approx(_first_rates(links, 3, np.append(GROUPS, [0, 0])))
     shares = run(links, 3, np.append(GROUPS, [0, 0]), learn_shares=True).shares
@@ -245,3 +248,18 @@ def test_a_spectrum_shows_groups_below_the_level_of_one_more_rewired_network(
     level = student.ppf(_propagation.LEVEL, sums.size - 1)
     spectrum._values, spectrum.n_detectable = np.array([-7.0, sums.mean() + share * level * spread, 0.0]), 1
     assert spectrum.shows_groups() is shown
+
+
+def test_two_negative_eigenvalues_show_groups_without_a_comparison(monkeypatch: pytest.MonkeyPatch) -> None:
+    spectrum = _Spectrum(Links(csr_array(np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20))))
+    assert spectrum.n_detectable == 2
+    monkeypatch.setattr(_propagation, "rewired", None)
+    assert spectrum.shows_groups()
+
+
+def test_groups_without_a_link_between_them_keep_a_rate_for_it() -> None:
+    cliques = Links(csr_array(np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20)))
+    state = run(cliques, 2, np.repeat([0, 1], 10))
+    assert np.isfinite(state.nats)
+    assert 0 < state.rates[1] < 0.02
+    assert state.marginals.max(axis=1) == pytest.approx(np.ones(20), abs=1e-3)
