@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.mixture import GaussianMixture
 from sklearn.model_selection import GridSearchCV
@@ -152,7 +152,12 @@ def test_estimators_may_be_clusterers_named_pairs_and_functions():
         lambda points, seed: np.where(points[:, 1] > 4, 1, -1),
     ]
     fitted = model(estimators=pool, search=bc.Search(min_candidates=2)).fit(X)
-    assert [r.name for r in fitted.results_] == ["AgglomerativeClustering()", "mine", "function", "function"]
+    assert [r.name for r in fitted.results_] == [
+        "AgglomerativeClustering(n_clusters=3)",
+        "mine",
+        "function 1",
+        "function 2",
+    ]
     assert adjusted_rand_score(TRUTH, fitted.labels_) == 1.0
 
 
@@ -289,3 +294,11 @@ def test_a_column_of_text_is_named():
     frame.columns = ["colour", "colour"]
     with pytest.raises(InputError, match=r"X: column 'colour' does not hold numbers"):
         bc.ConsensusClustering().fit(frame)
+
+
+def test_own_clusterers_with_different_settings_are_not_runs_of_one_source():
+    X = load_digits().data[:600]
+    alone = bc.ConsensusClustering([KMeans(k, n_init=1) for k in range(2, 22)], random_state=0).fit(X)
+    grid = bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": list(range(2, 22))})], random_state=0).fit(X)
+    assert len(alone.consensus_) > 5  # as runs of one source they would need twenty times as many backers
+    np.testing.assert_array_equal(alone.labels_, grid.labels_)

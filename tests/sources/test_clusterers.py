@@ -70,6 +70,32 @@ def test_functions_get_a_seed_only_if_they_ask_for_one():
     assert FunctionSource(lambda data, seed=None: seed)(1, 9) == 9
 
 
+def test_clusterers_are_named_by_the_settings_that_tell_them_apart():
+    names = [
+        source.name for source in as_sources([KMeans(2), KMeans(3, n_init=1), KMeans(3, n_init=1, random_state=7)])
+    ]
+    assert names == ["KMeans(n_clusters=2)", "KMeans(n_clusters=3, n_init=1)", "KMeans(n_clusters=3, n_init=1)"]
+
+
+def test_functions_without_a_name_are_numbered_if_there_are_several():
+    assert [source.name for source in as_sources([lambda X: X, lambda X: X])] == ["function 1", "function 2"]
+    assert [source.name for source in as_sources([len, lambda X: X])] == ["len", "function"]
+
+
+def test_a_clusterer_that_needs_arguments_or_has_no_settings_keeps_the_name_of_its_class():
+    class Needs:
+        def __init__(self, k):
+            self.k = k
+
+        def fit_predict(self, X):
+            return X[:, 0] > self.k
+
+        def get_params(self, deep=True):
+            return {"k": self.k}
+
+    assert as_sources([Needs(2)])[0].name == "Needs(k=2)"
+
+
 def test_named_sources_pass_through():
     source = NamedSource("mine", lambda data, seed: data)
     assert as_sources([source]) == [source]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,11 @@ from sklearn.utils import check_random_state
 from biconsensus.errors import InputTypeError
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._running import Grouping, NamedSource
+
+NAMELESS = "function"
+"""Name of a function that has none; several are numbered, because sources of one name count as runs of one source."""
+UNTOLD = ("random_state", "n_jobs", "verbose", "copy_x", "copy")
+"""Settings that do not make another source: its chance, and how it is computed."""
 
 
 @dataclass(frozen=True)
@@ -119,10 +124,16 @@ def as_sources(estimators: Iterable[Any]) -> list[NamedSource]:
     >>> from sklearn.cluster import KMeans
     >>> [s.name for s in as_sources([(KMeans(), {"n_clusters": [2, 3]}), lambda X: X[:, 0] > 0])]
     ['KMeans(n_clusters=2)', 'KMeans(n_clusters=3)', 'function']
+    >>> [s.name for s in as_sources([KMeans(2), KMeans(3, random_state=0), KMeans()])]
+    ['KMeans(n_clusters=2)', 'KMeans(n_clusters=3)', 'KMeans()']
     """
     if isinstance(estimators, str | bytes | Mapping) or not isinstance(estimators, Iterable):
         raise InputTypeError(f"estimators: got {estimators!r}; give 'default' or a list of clusterers or functions.")
-    return [source for item in estimators for source in _sources_of(item)]
+    found = [source for item in estimators for source in _sources_of(item)]
+    nameless = [place for place, source in enumerate(found) if source.name == NAMELESS]
+    for number, place in enumerate(nameless if len(nameless) > 1 else [], start=1):
+        found[place] = replace(found[place], name=f"{NAMELESS} {number}")
+    return found
 
 
 def _sources_of(item: Any) -> list[NamedSource]:
@@ -135,20 +146,31 @@ def _sources_of(item: Any) -> list[NamedSource]:
         grid = item[1] if isinstance(item[1], ParameterGrid) else ParameterGrid(item[1])
         return [_estimator_source(clone(item[0]).set_params(**params), params) for params in grid]
     if not isinstance(item, type) and (isinstance(item, BaseEstimator) or hasattr(item, "fit_predict")):
-        return [_estimator_source(item, {})]
+        return [_estimator_source(item, _settings_of(item))]
     if callable(item) and not isinstance(item, type):
         name = getattr(item, "__name__", type(item).__name__)
-        return [NamedSource("function" if name == "<lambda>" else name, FunctionSource(item))]
+        return [NamedSource(NAMELESS if name == "<lambda>" else name, FunctionSource(item))]
     raise InputTypeError(
         f"estimators: cannot use {item!r}; give a clusterer, (clusterer, grid), (name, clusterer), or a function of X."
     )
 
 
 def _estimator_source(estimator: Any, grid: Mapping[str, Any]) -> NamedSource:
-    """A source named after the class and what the grid set."""
+    """A source named after the class and the settings that tell it from others."""
     shown = ", ".join(f"{k}={v!r}" for k, v in grid.items())
     params = {k: v for k, v in estimator.get_params(deep=False).items() if isinstance(v, int | float | str | bool)}
     return NamedSource(f"{type(estimator).__name__}({shown})", EstimatorSource(estimator), {**params, **grid})
+
+
+def _settings_of(estimator: Any) -> dict[str, Any]:
+    """Plain settings of a clusterer that differ from those of its class, without the seed."""
+    try:
+        usual = type(estimator)().get_params(deep=False)
+    except (TypeError, AttributeError):  # a class that needs arguments, or has no settings to ask for
+        usual = {}
+    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    plain = {name: value for name, value in own.items() if isinstance(value, int | float | str | bool)}
+    return {name: plain[name] for name in plain if name not in UNTOLD and plain[name] != usual.get(name)}
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
