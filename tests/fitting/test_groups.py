@@ -141,6 +141,7 @@ class TestSmallSteps:
         # 0.5 holds 0, 1 and 2; their weighted mean holds the same
         weights = (1 - (np.array([0.5, 0.5, 1.5]) / 1.6) ** 2) ** 2
         mean = weights @ [0, 1, 2] / weights.sum()
+        assert end is not None
         np.testing.assert_allclose(end, [mean])
         assert [len(one) for one, _ in model.asked] == [2, 3]
         np.testing.assert_array_equal(model.asked[0][1], [1, 1])
