@@ -71,3 +71,9 @@ def test_extent_of_nothing_and_of_one_place() -> None:
     place = extent_of(level_line(x, 0.1), x, np.arange(3), None)
     assert [part.tolist() for part in place.parts] == [[0, 1, 2]]
     assert place.lengths.tolist() == [0, 0]
+
+
+def test_parts_of_one_size_stay_in_order() -> None:
+    x = np.column_stack([10.0 * np.arange(60), np.zeros(60)])
+    parts = extent_of(level_line(x, 0.1), x, np.arange(60), 1.0).parts
+    assert [part.tolist() for part in parts] == [[i] for i in range(60)]
