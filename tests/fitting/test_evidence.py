@@ -6,10 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_t
 
 from benchmarks import fitting_views as views
 from biconsensus import MultiModelFitter
-from biconsensus.fitting._evidence import Column, Neighbours, explained, student_weights
+from biconsensus.fitting._evidence import (
+    Column,
+    Neighbours,
+    _gain,
+    _log_names,
+    _scale,
+    explained,
+    student_weights,
+)
 from biconsensus.metrics import misclassification_error
 from biconsensus.models import get_model
 
@@ -127,3 +136,52 @@ class TestViews:
         fitter = MultiModelFitter("homography", 3.0, random_state=7).fit(matches)
         assert len(fitter.params_) == 3
         assert misclassification_error(labels, fitter.labels_) < 0.08
+
+
+class TestDefinitions:
+    def test_gain_is_the_density_of_students_law_over_that_of_clutter(self) -> None:
+        one = Column(np.array([0.0, 1.0, 3.0, 7.5, 7.6]), 3.0, 7.5, 2, 4.0, 0.02)
+        law = multivariate_t(np.zeros(2), 0.8**2 * np.eye(2), df=4)
+        density = [law.pdf([d, 0.0]) for d in (0.0, 1.0, 3.0, 7.5)]
+        clutter = 0.02 / (np.pi * 7.5**2)
+        gains = _gain(one, 0.8)
+        np.testing.assert_allclose(gains[:4], np.log(np.array(density) / clutter))
+        assert gains[4] == -np.inf
+        flat = Column(np.array([0.5]), 1.0, 2.0, 1, 2.0, 0.1)
+        wanted = np.log(multivariate_t(0, 0.3**2, df=4).pdf(0.5) / (0.1 / 4.0))
+        np.testing.assert_allclose(_gain(flat, 0.3), [wanted])
+
+    def test_scale_is_one_step_of_the_iteration(self) -> None:
+        one = Column(np.array([1.0, 2.0, 0.5, 1.5, 2.5, 9.0]), 3.0, 7.5, 2, 2.0, 0.02)
+        own = np.arange(6) < 5
+        square = sum(6 / (4 + d * d / 0.64) * d * d for d in (1.0, 2.0, 0.5, 1.5, 2.5)) / 3 / 2
+        assert _scale(one, own, 0.8) == pytest.approx(np.sqrt(square))
+        assert _scale(one, np.arange(6) < 2, 0.8) == 0.8  # no more than determine it
+        assert _scale(one, np.arange(6) < 3, 0.8) != 0.8
+        still, wide = np.zeros(6), np.full(6, 50.0)
+        assert _scale(Column(still, 3.0, 7.5, 2, 2.0, 0.02), own, 0.8) == pytest.approx(0.15)
+        assert _scale(Column(wide, 3.0, 7.5, 2, 2.0, 0.02), own, 9.8) == 3.0
+
+    def test_names_of_neighbours_and_of_all(self) -> None:
+        labels, shares = np.array([0, 1, 2, 1]), np.array([0.2, 0.5, 0.3])
+        np.testing.assert_allclose(_log_names(labels, shares, None), np.log([shares] * 4))
+        near = np.array([[1, 2], [3, -1], [-1, -1], [0, 1]])
+        wanted = [[0.2 / 3, 1.5 / 3, 1.3 / 3], [0.1, 0.75, 0.15], [0.2, 0.5, 0.3], [1.2 / 3, 1.5 / 3, 0.3 / 3]]
+        np.testing.assert_allclose(_log_names(labels, shares, near), np.log(wanted))
+
+    def test_evidence_of_two_models_with_neighbours(self) -> None:
+        rng = np.random.default_rng(6)
+        places = rng.random((40, 2))
+        left = places[:, 0] < 0.5
+        columns = [column(np.where(own, lengths(rng, 40, 0.6), 6.0 + rng.random(40))) for own in (left, ~left)]
+        near = Neighbours.of(places)
+        found = explained(columns, 5.0, near)
+        names = np.where(found.labels < 0, 2, found.labels)
+        shares = (np.bincount(names, minlength=3) + 1) / 43
+        total = 0.0
+        for i in range(40):
+            before = [names[j] for j in near.before[i] if j >= 0]
+            total += np.log((before.count(names[i]) + shares[names[i]]) / (len(before) + 1)) + found.gains[i]
+        for t in (0, 1):
+            total -= 4.0 * max(found.gains[names == t].mean(), 0) + 5.0
+        assert found.evidence == pytest.approx(total)

@@ -170,3 +170,12 @@ def test_hypotheses_are_improved_as_the_model_says_unless_the_user_does(
 def test_the_densest_spot_has_a_finite_radius(dispersion: object) -> None:
     with pytest.raises(InputError, match="dispersion must be a number of thresholds"):
         MultiModelFitter("line", 0.02, test=Nfa(dispersion=dispersion)).fit(two_lines())  # type: ignore[arg-type]
+
+
+def test_new_elements_that_are_not_finite_are_named() -> None:
+    x = two_lines()
+    fitter = MultiModelFitter("line", 0.02, n_samples=400, random_state=0).fit(x)
+    x[3, 1] = np.nan
+    for ask in (fitter.predict, fitter.covariances, fitter.extents):
+        with pytest.raises(InputError):
+            ask(x)
