@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from biconsensus.significance._description import GroupLinks, Links, groups_cost, node_certainty, one_rate
+from biconsensus.matrix._groups import in_groups
+from biconsensus.significance._description import (
+    GroupLinks,
+    Links,
+    compact,
+    groups_cost,
+    node_certainty,
+    one_rate,
+    to_groups,
+)
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +92,20 @@ def test_rates_are_links_over_those_of_chance(weighted: tuple[Links, np.ndarray]
     chance = np.outer(degree, degree) / degree.sum()
     expected = dense[same].sum() / chance[same].sum(), dense[~same].sum() / chance[~same].sum()
     assert links.rates(labels) == pytest.approx(expected)
+
+
+def test_links_to_groups_are_summed_exactly_as_by_a_product() -> None:
+    rng = np.random.default_rng(0)
+    weights = csr_array(np.where(rng.random((60, 60)) < 0.5, rng.lognormal(size=(60, 60)), 0.0))
+    labels = rng.permutation(np.arange(60) % 7)
+    product = weights @ in_groups(labels, np.ones(60), 7)
+    assert np.array_equal(to_groups(weights, labels, 7).toarray(), product.toarray())
+
+
+@pytest.mark.parametrize("top", [3, 40, 10**12])
+def test_compact_numbers_groups_in_their_order_however_large_the_numbers(top: int) -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(-1, top, 40)
+    expected = np.unique(np.maximum(labels, 0), return_inverse=True)[1]
+    assert np.array_equal(compact(labels), expected)
+    assert compact(labels[:0]).size == 0

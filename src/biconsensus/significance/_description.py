@@ -61,8 +61,9 @@ class Links:
     def tally(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(B,) linked nodes, degree sum and inner edges of each group; labels from 0, none missing."""
         n_groups = int(labels.max(initial=-1)) + 1
-        of_source = np.repeat(labels, np.diff(self.adjacency.indptr))
-        same = np.flatnonzero(of_source == labels[self.target])
+        short = labels.astype(np.int32)  # half as much to look up at random places
+        of_source = np.repeat(short, np.diff(self.adjacency.indptr))
+        same = np.flatnonzero(of_source == short[self.target])
         inner = np.bincount(of_source[same], self.weight[same], minlength=n_groups) / 2.0
         number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
         degree = np.bincount(labels, self.degree, minlength=n_groups).astype(np.float64)
@@ -71,6 +72,10 @@ class Links:
     def rates(self, labels: IntArray) -> tuple[float, float]:
         """Links inside groups and between them, each over what the degrees give by chance."""
         _, degree, inner = self.tally(labels)
+        return self.rates_of(degree, inner)
+
+    def rates_of(self, degree: FloatArray, inner: FloatArray) -> tuple[float, float]:
+        """The same from the degree sum and inner edges of each group."""
         expected = float(((degree / (2.0 * self.total)) ** 2).sum())
         inside = min(max(float(inner.sum()) / self.total, 1e-9), 1.0 - 0.5 / self.total)
         return inside / expected, (1.0 - inside) / max(1.0 - expected, 1e-9)
@@ -116,7 +121,8 @@ class GroupLinks:
         """From the group of every node; labels from 0, none missing."""
         number, degree, inner = links.tally(labels)
         member = in_groups(labels, np.ones(labels.size), number.size)
-        return cls(number, degree, inner, _sorted(csr_array(csr_array(member.T) @ (links.adjacency @ member))))
+        of_nodes = to_groups(links.adjacency, labels, number.size)
+        return cls(number, degree, inner, _sorted(csr_array(csr_array(member.T) @ of_nodes)))
 
     def merged(self, to: IntArray) -> GroupLinks:
         """The same with groups put together; `to` has the new number of each, from 0, none missing."""
@@ -136,7 +142,9 @@ class GroupLinks:
         inside = float(self.inner.sum())
         fit = one_rate(inside + weight, joint, total) - one_rate(inside, expected, total)
         number, n_groups = self.number, self.number.size
-        members = gammaln(number[a] + number[b] + 1) - gammaln(number[a] + 1) - gammaln(number[b] + 1)
+        both, alone = (number[a] + number[b]).astype(np.int64), gammaln(number + 1)
+        joined = gammaln(np.arange(int(both.max(initial=0)) + 1) + 1.0)  # once for each size, not for each pair
+        members = joined[both] - alone[a] - alone[b]
         n = float(number.sum())
         fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
         return a, b, fit + members + fewer
@@ -169,6 +177,16 @@ class GroupLinks:
         return np.asarray(whole - gain)
 
 
+def to_groups(rows: csr_array, labels: IntArray, n_groups: int) -> csr_array:
+    """(k, B) what each row stores, summed by the group of the column, from left to right.
+
+    The same as a product with the memberships, which would look up three arrays as long as the network for each link.
+    """
+    of_links = labels.astype(np.int32, copy=False)[rows.indices]
+    linked = csr_array((rows.data, of_links, rows.indptr), shape=(rows.shape[0], n_groups))
+    return csr_array(linked @ eye_array(n_groups, format="csr"))
+
+
 def _sorted(matrix: csr_array) -> csr_array:
     """A matrix whose stored values are in the order of their columns."""
     matrix.sort_indices()
@@ -196,7 +214,12 @@ def log_choose(n: FloatArray | float, k: FloatArray | float) -> FloatArray:
 
 def compact(labels: IntArray) -> IntArray:
     """Labels from 0 without gaps; -1, which only nodes without an edge have left, joins the first group."""
-    return np.asarray(np.unique(np.maximum(labels, 0), return_inverse=True)[1], dtype=np.int64).ravel()
+    kept = np.maximum(labels, 0)
+    if kept.max(initial=0) > kept.size:  # somebody's own numbers, for which a table may be too long
+        return np.asarray(np.unique(kept, return_inverse=True)[1], dtype=np.int64).ravel()
+    present = np.zeros(kept.size + 1, dtype=bool)
+    present[kept] = True
+    return np.asarray((np.cumsum(present) - 1)[kept], dtype=np.int64)
 
 
 def in_order(labels: IntArray) -> IntArray:
@@ -269,10 +292,11 @@ def move_nodes(links: Links, labels: IntArray, rng: np.random.Generator) -> IntA
     nodes = np.flatnonzero(links.linked)
     for _ in range(MAX_SWEEPS):
         labels = compact(labels)
-        inside, between = links.rates(labels)
+        number, degree, inner = links.tally(labels)
+        inside, between = links.rates_of(degree, inner)
         if labels.max() == 0 or inside <= between:
             break
-        number, degree, _ = links.tally(labels)
+        labels = labels.astype(np.int32)
         changed = 0
         for batch in np.array_split(rng.permutation(nodes), min(N_BATCHES, nodes.size)):
             scores = _scores(links, batch, labels, number, degree, (inside, between))
@@ -292,10 +316,11 @@ def move_nodes(links: Links, labels: IntArray, rng: np.random.Generator) -> IntA
 def node_certainty(links: Links, labels: IntArray) -> float:
     """Mean over the nodes of the probability of the likeliest group, all other nodes being where they are."""
     nodes = np.flatnonzero(links.linked)
-    number, degree, _ = links.tally(labels)
+    number, degree, inner = links.tally(labels)
+    rates = links.rates_of(degree, inner)
     certainty = 0.0
     for batch in np.array_split(nodes, min(N_BATCHES, nodes.size)):
-        scores = _scores(links, batch, labels, number, degree, links.rates(labels))
+        scores = _scores(links, batch, labels, number, degree, rates)
         begin, stored = scores.indptr[:-1], np.diff(scores.indptr)
         top = np.repeat(np.maximum.reduceat(scores.data, begin), stored)
         certainty += float((1.0 / np.add.reduceat(np.exp(scores.data - top), begin)).sum())
@@ -307,7 +332,7 @@ def _scores(
 ) -> csr_array:
     """(b, B) log odds of each node of the batch in the groups that it is in or linked to, and nothing elsewhere."""
     inside, between = rates
-    weight = _sorted(csr_array(links.with_self[batch] @ in_groups(labels, np.ones(labels.size), number.size)))
+    weight = _sorted(to_groups(links.with_self[batch], labels, number.size))
     node, group = stored_rows(weight), weight.indices
     own = group == labels[batch][node]
     mine = links.degree[batch][node]
@@ -333,8 +358,8 @@ def merge_groups(links: Links, labels: IntArray) -> IntArray:
     group = np.arange(groups.number.size)
     while groups.number.size > 2:
         left, right, saved = groups.merge_gains(links.total)
-        order = np.argsort(-saved, kind="stable")
-        order = order[saved[order] > 0]
+        worth = np.flatnonzero(saved > 0)  # few of all pairs
+        order = worth[np.argsort(-saved[worth], kind="stable")]
         if order.size == 0:
             break
         to = np.arange(groups.number.size)
