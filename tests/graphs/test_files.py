@@ -139,3 +139,25 @@ def test_missing_file():
 def test_the_published_networks(data, name, nodes, edges):
     graph = read_graph(data / "networks" / f"{name}.gml")
     assert (graph.n_nodes, graph.n_edges) == (nodes, edges)
+
+
+@pytest.mark.parametrize("first", ["person,friend,calls", "# calls of a day\nperson,friend,calls", "a b,c d,calls"])
+def test_an_edge_list_with_a_header_of_any_names(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "calls.csv"
+    path.write_text(first + "\nann,bob,2\nbob,cy,1\ncy,dan,\n")
+    graph = read_graph(path)
+    assert list(graph.names) == ["ann", "bob", "cy", "dan"]
+    assert graph.adjacency.sum() == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("ann,bob,two\nbob,cy,1\n", 1), ("a,b,1\nb,c,1\nc,d,friend\n", 3), ("p,q,r\na,b,x\n", 1)]
+)
+def test_a_weight_that_is_no_number_says_what_to_do(text: str, line: int, tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text(text)
+    with pytest.raises(
+        FileFormatError, match=rf"line {line}, column 3: .* is no number; an edge is: node node \[weight\]"
+    ):
+        read_graph(path)
+    assert read_graph(path, weight=None).n_nodes >= 3, "what the message proposes works"

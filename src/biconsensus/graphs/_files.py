@@ -20,6 +20,7 @@ from scipy.sparse import coo_array, load_npz
 from biconsensus._checks import available_memory
 from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
 from biconsensus.pool.io._arrays import check_archive
+from biconsensus.pool.io._text import is_number
 
 HEADERS = {
     *("source", "from", "src", "u", "node1", "node_1", "start", "id1", "fromnodeid"),
@@ -272,11 +273,10 @@ def _metis(data: bytes, name: str, weight: str | None) -> FileContent:
 
 def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
     """Two or more columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments."""
-    edges = [
-        (cells[0], cells[1], _weight(cells, name, number, weight))
-        for number, cells in _rows(_text(data), name)
-        if not (number == 1 and _is_header(cells))
-    ]
+    lines = list(_rows(_text(data), name))
+    if lines and _is_header(lines[0][1], lines[1:]):
+        lines = lines[1:]
+    edges = [(cells[0], cells[1], _weight(cells, name, number, weight)) for number, cells in lines]
     if not edges:
         raise FileFormatError(f"{name}: no edges in the file; an edge is: node node [weight]")
     return FileContent(edges)
@@ -297,9 +297,16 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
         yield number, cells
 
 
-def _is_header(cells: list[str]) -> bool:
-    """Whether a first line names columns."""
-    return all(cell.strip("\"'").lower() in HEADERS for cell in cells[:2])
+def _is_header(cells: list[str], below: list[tuple[int, list[str]]]) -> bool:
+    """Whether a first line names columns: by known names, or by a word above weights and names of no node below."""
+    if all(cell.strip("\"'").lower() in HEADERS for cell in cells[:2]):
+        return True
+    if len(cells) < 3 or cells[2] == "" or cells[2].startswith("{") or is_number(cells[2]):
+        return False
+    weights = [row[2] for _, row in below if len(row) > 2 and row[2]]
+    if not weights or not all(map(is_number, weights)):
+        return False
+    return not any(cell in row[:2] for _, row in below for cell in cells[:2])
 
 
 def _weight(cells: list[str], name: str, line: int, weight: str | None) -> float:
@@ -311,7 +318,10 @@ def _weight(cells: list[str], name: str, line: int, weight: str | None) -> float
             return float(ast.literal_eval(cells[2]).get(weight, 1.0))
         return float(cells[2])
     except (ValueError, SyntaxError, AttributeError, TypeError):
-        raise FileFormatError(f"{name}, line {line}, column 3: {cells[2]!r} is no number") from None
+        raise FileFormatError(
+            f"{name}, line {line}, column 3: {cells[2]!r} is no number; an edge is: node node [weight]. "
+            "Remove the column or move it behind the weights, or pass weight=None to read no weights."
+        ) from None
 
 
 PARSERS: dict[str, Callable[[bytes], Any]] = {".gml": _parse_gml, ".graphml": _parse_graphml, ".gexf": _parse_gexf}
