@@ -39,6 +39,7 @@ def page(tab: Any, explorer: Explorer) -> Iterator[Any]:
         "console": lambda message: errors.append(message.text),
         "pageerror": lambda error: errors.append(str(error)),
         "request": lambda request: asked.append(request.url),
+        "response": lambda response: response.ok or errors.append(f"{response.status} {response.url}"),
     }
     for event, listener in heard.items():
         tab.on(event, listener)

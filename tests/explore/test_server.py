@@ -180,6 +180,18 @@ def test_a_file_goes_in_and_the_answer_comes_out(client: Client, backend: Backen
     assert "--session" in refused.json()["error"]
 
 
+def test_what_was_kept_of_another_file_is_gone_without_an_error(client: Client, table: Path) -> None:
+    client.upload("mine.csv", table.read_bytes())
+    client.settled()
+    assert client.send("keep", {}).json()["kept"][0]["name"] == "A"
+    assert client.get("compare?with=A").json()["moved"] == 0
+    client.upload("mine.csv", table.read_bytes())
+    assert client.settled()["kept"] == []
+    late = client.get("compare?with=A")  # of a page that still shows the first file
+    assert (late.status, late.json()) == (200, {"waiting": True})
+    assert client.send("drop", {"name": "A"}).status == 409
+
+
 def test_columns_are_taken_as_the_page_says(client: Client, table: Path) -> None:
     client.upload("mine.csv", table.read_bytes())
     roles = {column["name"]: column["role"] for column in client.settled()["input"]["columns"]}

@@ -21,7 +21,7 @@ from biconsensus.explore import _views as views
 from biconsensus.explore._choices import Choices
 from biconsensus.explore._session import save_session
 from biconsensus.explore._subject import GROUPINGS, Subject, of_result, open_file
-from biconsensus.explore._workspace import FAILED, PREVIEW, READY, Workspace
+from biconsensus.explore._workspace import FAILED, PREVIEW, READY, NotSettledError, Workspace
 from biconsensus.pool.io import read_labels
 from biconsensus.pool.io._roles import Reading
 from tests.explore.conftest import SOURCES, TRUTH, groupings
@@ -75,6 +75,30 @@ def test_waiting_outlasts_the_step_from_reading_to_solving(table: Path, monkeypa
         space.wait(None)
         assert (space.status, space.error) == (READY, "")
         assert space.answer is not None
+    finally:
+        space.close()
+
+
+def test_a_change_does_not_end_the_reading_of_another_file(table: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text(table.read_text(encoding="utf-8").replace("chance", "third"), encoding="utf-8")
+    space = Workspace()
+    try:
+        space.open(table, str(table))
+        space.wait(None)
+        space.keep()
+        space.open(other, str(other))
+        with pytest.raises(NotSettledError, match=r"other\.csv is being read; change something when it is there"):
+            space.change({"n_groups": 2, "mode": "n_groups"})
+        with pytest.raises(NotSettledError, match="is being read"):
+            space.go_back("A")
+        space.wait(None)
+        assert (space.status, space.subject.name) == (READY, str(other))
+        assert len(settle(space, n_groups=2, mode="n_groups")) == 2
+        space.open(tmp_path / "nothing.csv", "nothing.csv")
+        space.wait(None)
+        assert space.status == FAILED
+        assert len(settle(space, n_groups=3)) == 3  # what was there can be changed again
     finally:
         space.close()
 

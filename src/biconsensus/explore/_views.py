@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from biconsensus import metrics
-from biconsensus.errors import InputError
 from biconsensus.explore._choices import AUTO, GIVEN, NUMBER, QUORUM, Choices
 from biconsensus.explore._subject import GROUPINGS, NETWORK, POINTS, Subject
 from biconsensus.explore._workspace import PREVIEW, READY, Workspace
@@ -222,11 +221,10 @@ def _search(subject: Subject, chosen: IntArray, text: str) -> IntArray:
 
 def compare(space: Workspace, name: str) -> dict[str, Any]:
     """The answer on the page beside one that was kept: agreement, table of both, elements that moved."""
-    subject, _, answer = space.settled()
-    kept = space.find_kept(name)
+    with space.lock:  # what is kept goes when another file is opened
+        subject, _, answer = space.settled()
+        kept = space.find_kept(name)
     before, after = kept.answer.labels, answer.labels
-    if before.size != after.size:
-        raise InputError(f"answer {name} has other elements than the one on the page.")
     table = np.zeros((len(kept.answer) + 1, len(answer) + 1), np.int64)
     np.add.at(table, (before, after), 1)  # -1, in no group, is the last
     again = matched(before, after, len(kept.answer))

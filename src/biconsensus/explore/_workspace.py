@@ -42,7 +42,7 @@ MOST_KEPT = 26
 
 
 class NotSettledError(InputError):
-    """There is no exact answer at the moment."""
+    """What was asked for is not there at the moment: the page is behind, and will ask again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,8 @@ class Workspace:
         self.kept: list[Kept] = []
         self.path_of_input: Path | None = None
         self._name = ""
+        self._opening = False
+        """Whether a file is being read, and what is on the page will go."""
         self._paths: OrderedDict[tuple[Any, ...], Found] = OrderedDict()
         self._cuts: OrderedDict[tuple[Any, ...], Consensus] = OrderedDict()
         self._worker = Worker()
@@ -119,7 +121,7 @@ class Workspace:
     def open(self, path: Path, name: str, kind: str | None = None, reading: Reading | None = None) -> None:
         """Read a file and find its first answer, in the background."""
         with self.lock:
-            self.path_of_input, self._name = path, name
+            self.path_of_input, self._name, self._opening = path, name, True
             self._start(self._open_job, path, name, kind, reading or Reading())
 
     def read_again(self, kind: str | None, reading: Reading) -> None:
@@ -147,6 +149,7 @@ class Workspace:
         if subject.given is not None:
             choices = choices.changed(self._first_choices(subject), subject.pool)
         self.subject, self.choices, self.kept, self.answer = subject, choices, [], subject.given
+        self._opening = False
         self._paths.clear()
         self._base = None
         self._cuts.clear()
@@ -165,13 +168,20 @@ class Workspace:
     def change(self, patch: Mapping[str, Any]) -> None:
         """Change some choices; the answer is there at once where its path is known, else a preview of it."""
         with self.lock:
-            if self.subject is None:
-                raise InputError("there is nothing to explore yet; open a file.")
-            choices = self.choices.changed(patch, self.subject.pool)
-            if choices.mode == GIVEN and (self.subject.given is None or choices.key != self._first_key()):
+            subject = self._to_change()
+            choices = self.choices.changed(patch, subject.pool)
+            if choices.mode == GIVEN and (subject.given is None or choices.key != self._first_key()):
                 choices = replace(choices, mode=AUTO)
             self.choices = choices
             self._solve()
+
+    def _to_change(self) -> Subject:
+        """What is explored; a change while a file is being read would end the reading."""
+        if self._opening:
+            raise NotSettledError(f"{self._name} is being read; change something when it is there, or cancel.")
+        if self.subject is None:
+            raise InputError("there is nothing to explore yet; open a file.")
+        return self.subject
 
     def _first_key(self) -> tuple[Any, ...]:
         """Choices under which the answer as it was given still holds."""
@@ -403,11 +413,12 @@ class Workspace:
             for one in self.kept:
                 if one.name == name:
                     return one
-        raise InputError(f"no answer is kept as {name!r:.20}; kept are {[one.name for one in self.kept]}.")
+        raise NotSettledError(f"no answer is kept as {name!r:.20}; kept are {[one.name for one in self.kept]}.")
 
     def go_back(self, name: str) -> None:
         """Take the choices of a kept answer again."""
         with self.lock:
+            self._to_change()
             self.choices = self.find_kept(name).choices
             self._solve()
 
@@ -450,7 +461,7 @@ class Workspace:
 
     def _fail(self, message: str) -> None:
         """Remember what went wrong."""
-        self.status, self.error = FAILED, message
+        self.status, self.error, self._opening = FAILED, message, False
         self.version += 1
 
     @property

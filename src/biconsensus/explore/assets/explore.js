@@ -13,6 +13,8 @@ let sheet = { group: "", text: "", page: 0 };
 let chosen = new Map(); // elements that are ticked: number to name
 let asked = null;      // the question on the page
 let shownAnswer = -1, waiting = null, sending = false, pending = {}, reportTimer = null;
+let queue = Promise.resolve(); // the change that was made last, when it has been answered
+let changes = 0;       // sent so far: a state that was asked for before the last of them is old
 
 const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
@@ -46,9 +48,17 @@ async function ask(path, body, headers) {
   return told;
 }
 
-async function tell(path, body, headers) {
+async function send(path, body, headers) {
+  changes += 1;
   try { show(await ask(path, body, headers)); say(state.status === "failed" ? state.error : ""); return true; }
   catch (error) { say(error.message); return false; }
+}
+
+// One after the other, in the order in which they were made: an answer is kept before the next change moves it.
+function tell(path, body, headers) {
+  changes += 1;
+  queue = queue.then(() => send(path, body, headers));
+  return queue;
 }
 
 // Changes that come quickly are sent as one: the last value of each counts.
@@ -66,7 +76,12 @@ async function choose(patch) {
 
 async function refresh() {
   waiting = null;
-  try { show(await ask("state")); say(state.status === "failed" ? state.error : ""); } catch (error) { say(error.message); }
+  const before = changes;
+  try {
+    const told = await ask("state");
+    if (before === changes) { show(told); if (state.status === "failed") say(state.error); }
+    else if (!waiting) waiting = setTimeout(refresh, 250);
+  } catch (error) { say(error.message); }
 }
 
 function show(told) {
@@ -351,7 +366,7 @@ function upload(file) {
   say(""); chosen.clear(); sheet = { group: "", text: "", page: 0 }; at("find").value = "";
   at("status-text").textContent = "Sending " + file.name + "…";
   delete document.body.dataset.ready;
-  tell("upload", file, { "Content-Type": "application/octet-stream", "X-Name": encodeURIComponent(file.name) });
+  tell("upload", file, { "Content-Type": "application/octet-stream", "X-Name": encodeURIComponent(file.name) }).then((taken) => { if (!taken && state) show(state); });
 }
 
 function listen() {
@@ -359,7 +374,7 @@ function listen() {
     const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
   });
-  at("cancel").addEventListener("click", () => tell("cancel", {}));
+  at("cancel").addEventListener("click", () => send("cancel", {})); // does not wait
   at("file").addEventListener("change", () => { upload(at("file").files[0]); at("file").value = ""; });
   const drop = at("drop");
   for (const kind of ["dragover", "dragleave", "drop"]) document.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.toggle("over", kind === "dragover"); });
