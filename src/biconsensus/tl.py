@@ -99,7 +99,7 @@ def consensus(
     if keys is None:
         model = ConsensusClustering(**options).fit(points)
     else:
-        pool = Pool.from_labels(adata.obs[_columns(adata, keys)])
+        pool = Pool.from_labels(adata.obs, columns=_columns(adata, keys))
         model = ConsensusClustering(**{"search": Search(weights="shared"), **options}).fit_labels(pool, points)
     _write(target, model.consensus_, key_added, {"use_rep": _name_of(adata, use_rep), "keys": list(keys or ())})
     return target if copy else None

@@ -73,12 +73,12 @@ def test_labels_of_any_type_in_any_chunks(rows, cut):
         return
     chunks = [{n: c[:cut] for n, c in columns.items()}, {n: c[cut:] for n, c in columns.items()}]
     chunks = [chunk for chunk in chunks if chunk["c0"].size]
-    assert same_pool(pool_from_stream(iter(chunks)), Pool.from_labels(columns))
+    assert same_pool(pool_from_stream(iter(chunks)), Pool.from_labels(columns, columns=list(columns)))
     parts = [compress_stream([chunk]) for chunk in chunks]
     merged, (whole, where) = merge_compressed(part for part, _ in parts), compress_stream(chunks)
     assert (merged.counts == whole.counts).all()
     assert (np.concatenate([merged.places_of(part)[rows] for part, rows in parts]) == where).all()
-    assert same_pool(merged.pool(where), Pool.from_labels(columns))
+    assert same_pool(merged.pool(where), Pool.from_labels(columns, columns=list(columns)))
 
 
 def test_missing_code():
@@ -148,20 +148,51 @@ def test_parquet_file_and_folder_with_ids(tmp_path):
         parquet.write_table(whole.slice(start, 750), folder / f"part-{k}.parquet")
     for source in (tmp_path / "t.parquet", str(folder)):
         pool = pool_from_stream(source, id_column="key")
-        assert same_pool(pool, Pool.from_labels(columns))
+        assert same_pool(pool, Pool.from_labels(columns, columns=list(columns)))
         assert (pool.ids == ids).all()
-    assert same_pool(pool_from_stream(whole, id_column="key"), Pool.from_labels(columns))
+    assert same_pool(pool_from_stream(whole, id_column="key"), Pool.from_labels(columns, columns=list(columns)))
     with pytest.raises(UnknownNameError, match=r"unknown id column 'kye'\. Did you mean 'key'"):
         pool_from_stream(tmp_path / "t.parquet", id_column="kye")
 
 
-def test_a_written_answer_is_one_grouping_in_a_file_and_all_columns_count_in_memory(tmp_path):
+def test_a_written_answer_is_one_grouping_in_a_file_and_in_memory(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     answer = find_consensus([[0, 0, 0, 0, 1, 1, 1, 1]] * 3).to_arrow()
     parquet.write_table(answer, tmp_path / "answer.parquet")
     with pytest.warns(PoolWarning, match=r"answer\.parquet: left out .* 'confidence', 'backing'"):
         assert pool_from_stream(tmp_path / "answer.parquet").shape == (8, 2)
-    assert len(pool_from_stream(answer).sources) == 3
+    with pytest.warns(
+        PoolWarning, match=r"labels: left out .* 'confidence', 'backing'; give only the columns that vote"
+    ):
+        assert pool_from_stream(answer).shape == (8, 2)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "dataset", "arrow", "reader", "polars", "lazy"])
+def test_the_rules_of_files_hold_for_every_table_with_names(kind, tmp_path):
+    pl, parquet = pytest.importorskip("polars"), pytest.importorskip("pyarrow.parquet")
+    dataset = pytest.importorskip("pyarrow.dataset")
+    kept = [f"sample {k}" for k in range(12)]
+    frame = pl.DataFrame({"a": [0, 1] * 6, "sample": kept, "number": range(12), "truth": [1, 0, 0] * 4})
+    table = frame.to_arrow()
+    parquet.write_table(table, tmp_path / "t.parquet")
+    source = {
+        "parquet": tmp_path / "t.parquet",
+        "dataset": dataset.dataset(tmp_path / "t.parquet"),
+        "arrow": table,
+        "reader": table.to_reader(max_chunksize=7),
+        "polars": frame,
+        "lazy": frame.lazy(),
+    }[kind]
+    with pytest.warns(PoolWarning) as said:
+        pool = pool_from_stream(source)
+    assert pool.names == ("a: 0", "a: 1")
+    assert (pool.ids is None) if kind == "reader" else (pool.ids.tolist() == kept)
+    assert pool.shape == (12, 2)
+    assert [str(one.message).partition(": ")[2].partition(";")[0] for one in said] == [
+        "column 'truth' was taken as the truth, for scores only",
+        "column 'sample' is different in every row and was taken as the ids",
+        "left out because every row has a value of its own, as ids have: 'number'",
+    ]
 
 
 def test_an_id_column_and_a_written_index_are_no_labels(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -155,3 +156,16 @@ def test_large_pools_stand_where_new_sources_move_little(monkeypatch: pytest.Mon
     few = bc.find_consensus(table[:, :2], quorum=0.5, method="joint")
     monkeypatch.setattr("biconsensus.growing._standing.FEW_SOURCES", 1.0)
     assert "sources_searched" not in few.update([truth // 2, truth // 2]).extraction
+
+
+def test_new_rows_of_a_data_frame_are_found_by_name() -> None:
+    kind = np.repeat([0, 1], 8)
+    frame = pd.DataFrame({"a": kind, "b": kind, "c": 1 - kind})
+    grown = bc.find_consensus(frame).extend(frame[["c", "b", "a"]][5:12])  # of which only the old rows have no ids
+    assert np.array_equal(grown.labels, bc.find_consensus(pd.concat([frame, frame[5:12]], ignore_index=True)).labels)
+    assert grown.pool.ids is None
+    named = frame.assign(id=[f"e{k}" for k in range(16)])[["id", "a", "b", "c"]]
+    grown = bc.find_consensus(named).extend(named[:3].assign(id=["x", "y", "z"]))
+    assert grown.pool.ids.tolist()[-4:] == ["e15", "x", "y", "z"]
+    with pytest.raises(InputError, match="ids: give them for the old and the new elements"):
+        bc.find_consensus(named).extend(frame[:3])

@@ -2,10 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
 import biconsensus as bc
+from biconsensus.errors import InputError, InputTypeError, PoolWarning, UnknownNameError
+from biconsensus.pool.io import read_labels
 
 
 def kept(labels, **options):
@@ -138,3 +142,127 @@ def test_categories_of_polars_are_their_texts():
 def test_sparse_labels_are_refused_with_the_way_for_memberships():
     with pytest.raises(TypeError, match=r"labels is a sparse matrix.*Pool\.from_matrix"):
         bc.Pool.from_labels(csr_array(np.eye(3)))
+
+
+M = 12
+NAMES = [f"sample {k}" for k in range(M)]
+A, B = np.arange(M) % 2, np.arange(M) % 3
+FRAME = pd.DataFrame({"name": NAMES, "a": A, "b": B})
+DECIDES = r"Pool\.from_labels\(labels, columns=\[\.\.\.\]\) decides"
+
+
+@pytest.mark.parametrize(
+    ("table", "voting"),
+    [
+        (FRAME, ["a", "b"]),
+        (FRAME.to_dict("list"), ["a", "b"]),
+        (pl.from_pandas(FRAME), ["a", "b"]),
+        (pa.Table.from_pandas(FRAME), ["a", "b"]),
+        (FRAME.astype({"name": "category"}), ["a", "b"]),
+        (FRAME.to_numpy(), ["source 1", "source 2"]),
+        ([NAMES, A, B], ["source 1", "source 2"]),
+    ],
+    ids=["pandas", "mapping", "polars", "arrow", "categorical", "objects", "list"],
+)
+def test_text_that_is_different_in_every_row_becomes_the_ids(table, voting):
+    with pytest.warns(PoolWarning, match=f"is different in every row and was taken as the ids; {DECIDES}") as said:
+        pool = bc.Pool.from_labels(table)
+    assert [source.name for source in pool.sources] == voting
+    assert pool.ids.tolist() == NAMES
+    assert [one.filename for one in said] == [__file__]  # it points at the line of the user
+
+
+@pytest.mark.parametrize("ids", ["index", "argument"])
+def test_text_that_is_different_in_every_row_is_left_out_where_there_are_ids(ids):
+    table = FRAME.set_axis(range(100, 100 + M)) if ids == "index" else FRAME
+    with pytest.warns(PoolWarning, match=f"as ids have: 'name'; {DECIDES}"):
+        pool = bc.Pool.from_labels(table, ids=None if ids == "index" else range(100, 100 + M))
+    assert [source.name for source in pool.sources] == ["a", "b"]
+    assert pool.ids.tolist() == list(range(100, 100 + M))
+
+
+def test_running_numbers_are_no_grouping_in_a_table_with_names():
+    for table in (FRAME.assign(name=range(M)), {"name": list(range(M)), "a": A, "b": B}):
+        with pytest.warns(PoolWarning, match="column 'name' is different in every row and was taken as the ids"):
+            assert bc.Pool.from_labels(table).ids.tolist() == list(range(M))
+
+
+@pytest.mark.parametrize("apart", [np.arange(M), np.arange(M)[::-1], np.ma.MaskedArray(range(M), [1] + [0] * (M - 1))])
+def test_whole_numbers_without_names_are_labels_however_many(apart):
+    assert len(bc.Pool.from_labels([apart, A]).sources) == 2
+    assert len(bc.Pool.from_labels(np.stack([np.ma.getdata(apart), A], axis=1)).sources) == 2
+
+
+def test_an_id_column_needs_no_warning_and_is_left_out_where_there_are_ids():
+    frame = FRAME.rename(columns={"name": "id"})
+    assert bc.Pool.from_labels(frame).ids.tolist() == NAMES
+    with pytest.warns(PoolWarning, match="left out because the elements have ids already: 'id'"):
+        assert bc.Pool.from_labels(frame, ids=range(M)).ids.tolist() == list(range(M))
+
+
+def test_the_truth_and_measures_of_a_result_do_not_vote():
+    with pytest.warns(PoolWarning) as said:
+        pool = bc.Pool.from_labels({"truth": 1 - A, "a": A, "b": B, "confidence": A / 2})
+    assert [source.name for source in pool.sources] == ["a", "b"]
+    assert [str(one.message).partition(";")[0] for one in said] == [
+        "labels: column 'truth' was taken as the truth, for scores only",
+        "labels: left out because they say how sure a grouping is, and group nothing: 'confidence'",
+        "labels: groupings that say exactly what the truth says: 'a'",
+    ]
+
+
+@pytest.mark.parametrize("columns", [["a", "name"], [1, 0], [1, "name"]])
+def test_columns_says_which_vote(columns):
+    pool = bc.Pool.from_labels(FRAME, columns=columns)
+    assert [source.name for source in pool.sources] == ["a", "name"]
+    assert pool.ids is None
+    assert [source.name for source in bc.Pool.from_labels(FRAME, columns="b").sources] == ["b"]
+    with pytest.raises(UnknownNameError, match=r"unknown column 'bb'. Did you mean 'b'\? Valid names: a, b, name"):
+        bc.Pool.from_labels(FRAME, columns=["bb"])
+
+
+def test_columns_are_found_by_the_labels_that_pandas_gave_them():
+    frame = pd.DataFrame({5: A, 0: B, ("x", "y"): A})
+    assert [source.name for source in bc.Pool.from_labels(frame, columns=[0, ("x", "y")]).sources] == [
+        "0",
+        "('x', 'y')",
+    ]
+
+
+def test_all_columns_vote_where_each_is_described():
+    for options in ({"names": "nab"}, {"weights": [1, 1, 2]}, {"sources": [bc.Provenance(name) for name in "nab"]}):
+        assert len(bc.Pool.from_labels(FRAME, **options).sources) == 3
+
+
+def test_a_table_that_was_read_is_taken_as_it_was_read(tmp_path):
+    FRAME.to_csv(tmp_path / "labels.csv", index=False)
+    table = read_labels(tmp_path / "labels.csv", columns=["name", "a"])
+    assert [source.name for source in bc.Pool.from_labels(table).sources] == ["name", "a"]
+    table = read_labels(tmp_path / "labels.csv", id_column="name")
+    assert bc.Pool.from_labels(table, columns=["b"]).names == ("b: 0", "b: 1", "b: 2")
+    assert bc.Pool.from_labels(table, columns=["b"]).ids.tolist() == NAMES
+
+
+def test_columns_of_one_name_stay_apart():
+    frame = pd.concat([FRAME[["a"]], FRAME[["b"]].rename(columns={"b": "a"})], axis=1)
+    assert [source.name for source in bc.Pool.from_labels(frame).sources] == ["a", "a (2)"]
+    table = pa.Table.from_arrays([pa.array(A), pa.array(B)], names=["a", "a"])
+    assert [source.name for source in bc.find_consensus(table).pool.sources] == ["a", "a (2)"]
+
+
+@pytest.mark.parametrize("form", [list, lambda columns: dict(zip("ab", columns))], ids=["list", "mapping"])
+def test_columns_of_pandas_with_different_indices_are_refused(form):
+    a, b = pd.Series(A, index=NAMES), pd.Series(B, index=NAMES)
+    assert bc.Pool.from_labels(form([a, b])).ids.tolist() == NAMES
+    assert bc.Pool.from_labels(form([pd.Series(A), pd.Series(B)])).ids is None
+    with pytest.raises(InputError, match=r"have different indices: their rows do not belong together. Align them"):
+        bc.Pool.from_labels(form([a, b[::-1]]))
+    with pytest.raises(InputError, match="must have one length"):
+        bc.Pool.from_labels(form([a, b[1:]]))
+
+
+def test_what_is_no_vector_is_refused():
+    with pytest.raises(InputTypeError, match="labels holds 5 where a label vector is needed"):
+        bc.Pool.from_labels([[0, 0, 1], 5])
+    with pytest.raises(InputTypeError, match="labels holds 5 where a label vector is needed"):
+        bc.Pool.from_labels({"a": 5})

@@ -1,9 +1,11 @@
 """Prediction at the quorum itself, with weights of any size and with gaps."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import biconsensus as bc
+from biconsensus.errors import UnknownNameError
 from tests.helpers.strategies import paper_consensus
 
 
@@ -67,3 +69,22 @@ def test_nearest_is_the_group_with_the_most_weight_however_much_it_has():
     c = paper_consensus([many] * 9 + [few] * 4, min_elements=6, unassigned="nearest")
     assert c.predict([[0]] * 3 + [[7]] * 6 + [[0]] * 2 + [[7]] * 2).tolist() == [0]
     assert c.predict([[0]] * 2 + [[7]] * 7 + [[0]] * 3 + [[7]]).tolist() == [1]
+
+
+def test_columns_of_a_table_are_found_by_the_names_of_the_sources():
+    base = {"a": ["x"] * 6 + ["y"] * 6, "b": ["p"] * 6 + ["q"] * 6, "c": [0] * 6 + [1] * 6}
+    c = bc.find_consensus(pd.DataFrame(base))
+    new = pd.DataFrame({"name": list("vw"), "c": [1, 0], "a": ["y", "x"], "b": ["q", "p"]})
+    assert c.predict(new).tolist() == [c.labels[-1], c.labels[0]]
+    assert c.predict(new.to_dict("list")).tolist() == [c.labels[-1], c.labels[0]]
+    with pytest.raises(UnknownNameError, match=r"unknown column of labels 'b'.* Valid names: a, c, name"):
+        c.predict(new.drop(columns="b"))
+    # other names, and no names: by their order
+    assert c.predict(pd.DataFrame({"r": ["y"], "s": ["q"], "t": [1]})).tolist() == [c.labels[-1]]
+    assert c.predict([["y"], ["q"], [1]]).tolist() == [c.labels[-1]]
+
+
+def test_new_elements_may_all_have_labels_of_their_own():
+    base = [list("abcdefgh") * 3] * 3
+    c = bc.find_consensus(base, min_elements=2)
+    assert sorted(c.predict([list("hgfedcba")] * 3)) == list(range(8))

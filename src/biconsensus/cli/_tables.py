@@ -12,12 +12,10 @@ from shlex import quote
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.pool.io._roles import ID_NAMES, Reading, Roles
+from biconsensus.pool.io._roles import FIRST_ROWS, ID_NAMES, Reading, Roles
 
 STREAMED = 64 << 20
 """Files of more bytes than this are read piece by piece: they are tens of times as large in memory."""
-FIRST_ROWS = 10_000
-"""Rows of a streamed file that decide whether a column holds ids."""
 DECIMAL_POINT = "Numbers need a decimal point (in pandas: read_csv(..., sep=';', decimal=','), then to_csv)."
 FRACTION = re.compile(r"[-+]?(\d*[.,]\d+([eE][-+]?\d+)?|\d{1,3}(,\d{3})+(\.\d+)?)")
 """A decimal number as people write it, also with a decimal comma, or with commas between thousands."""
@@ -36,7 +34,7 @@ def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple
     with hints(path, reading):
         table = label_table(path, replace(reading, key="labels"))
     output.decided, output.notes = table.decided, [*output.notes, *table.notes, *label_doubts(table.columns)]
-    return Pool.from_labels(table.columns, ids=table.ids), true_groups(table.truth)
+    return Pool.from_labels(table), true_groups(table.truth)
 
 
 def weighed_pool(pool: Any, weights: list[str]) -> Any:

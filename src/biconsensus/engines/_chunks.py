@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.errors import FileFormatError, InputTypeError, MissingDependencyError, PoolWarning, UnknownNameError
+from biconsensus.errors import FileFormatError, InputError, InputTypeError, MissingDependencyError
+from biconsensus.pool._labels import all_different
 from biconsensus.pool.io._arrays import arrow_column, read_array
-from biconsensus.pool.io._roles import divide_measures, left_out_measures
+from biconsensus.pool.io._roles import FIRST_ROWS, LABELS, Raw, Reading, roles_of, warn_of
 
 ROWS = 1 << 20
 """Elements in a chunk."""
@@ -97,11 +98,7 @@ def _open_path(path: Path, id_column: str | None) -> Chunks:
         return Chunks(lambda: _slices(table), len(table))
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
         table = _dataset(path)
-        labels, key = _split_names(table.schema.names, id_column)
-        labels, measures = divide_measures(labels)
-        if measures:
-            warnings.warn(f"{path}: {left_out_measures(measures)}.", PoolWarning, stacklevel=2)
-        return _batches_of(table, labels, key)
+        return _batches_of(table, *_groupings(table, str(path), id_column))
     from biconsensus.pool.io import read_labels
 
     read = read_labels(path, id_column)
@@ -128,8 +125,8 @@ def _dataset(path: Path) -> Any:
 
 
 def _open_dataset(table: Any, id_column: str | None) -> Chunks:
-    """An Arrow dataset, whose columns are all meant."""
-    return _batches_of(table, *_split_names(table.schema.names, id_column))
+    """An Arrow dataset."""
+    return _batches_of(table, *_groupings(table, "labels", id_column))
 
 
 def _batches_of(table: Any, labels: list[str], key: str | None) -> Chunks:
@@ -148,9 +145,14 @@ def _open_arrow(table: Any, id_column: str | None) -> Chunks:
     if hasattr(table, "scanner"):
         return _open_dataset(table, id_column)
     if hasattr(table, "read_next_batch"):
-        labels, _ = _split_names(table.schema.names, id_column)
-        return Chunks(lambda: (batch.select(labels) for batch in table if batch.num_rows))
-    labels, key = _split_names(table.schema.names, id_column)
+        first = next(iter(table), None)
+        if first is None:
+            raise InputError("labels: the reader has no batch; give at least one row.")
+        labels, _ = _groupings(first, "labels", id_column)
+        return Chunks(lambda: (batch.select(labels) for batch in chain([first], table) if batch.num_rows))
+    if len(set(table.schema.names)) < len(table.schema.names):
+        table = table.rename_columns(all_different(table.schema.names))
+    labels, key = _groupings(table, "labels", id_column)
     ids = None if key is None else lambda: iter([arrow_column(table.column(key))])
     picked = table.select(labels)
     return Chunks(lambda: iter(_batches(picked)), table.num_rows, ids)
@@ -165,7 +167,7 @@ def _open_polars(frame: Any, id_column: str | None) -> Chunks:
     """A polars frame; a lazy one is collected by its streaming engine."""
     if hasattr(frame, "collect"):
         frame = frame.collect(engine="streaming")
-    labels, key = _split_names(frame.columns, id_column)
+    labels, key = _groupings(frame.head(FIRST_ROWS).to_arrow(), "labels", id_column)
     ids = None if key is None else lambda: iter([frame[key].to_numpy()])
     return Chunks(lambda: frame.select(labels).iter_slices(ROWS), frame.height, ids)
 
@@ -179,15 +181,15 @@ def _open_duckdb(relation: Any, id_column: str | None) -> Chunks:
     return _open_arrow(relation.to_arrow_table(), id_column)
 
 
-def _split_names(names: list[str], id_column: str | None) -> tuple[list[str], str | None]:
-    """Names of the label columns, and that of the identifiers: a first column "id", or the index of pandas, is one."""
-    if id_column is None and names and names[0].lower() in ("id", ""):
-        id_column = names[0]
-    if id_column is None and "__index_level_0__" in names:
+def _groupings(table: Any, name: str, id_column: str | None) -> tuple[list[str], str | None]:
+    """Names of the columns that vote, and that of the identifiers, by the rules of files on the first rows."""
+    first = table.slice(0, FIRST_ROWS) if hasattr(table, "slice") else table.head(FIRST_ROWS)
+    columns = {name: arrow_column(first.column(k)) for k, name in enumerate(first.schema.names)}
+    if id_column is None and "__index_level_0__" in columns:
         id_column = "__index_level_0__"
-    if id_column is not None and id_column not in names:
-        raise UnknownNameError.of("id column", id_column, names)
-    return [name for name in names if name != id_column], id_column
+    roles = roles_of(Raw(name, columns), LABELS, Reading(id_column=id_column))
+    warn_of(roles.notes, name, "give only the columns that vote")
+    return roles.used, roles.ids
 
 
 OPENERS: dict[str, Callable[[Any, str | None], Chunks]] = {

@@ -118,7 +118,7 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
     return Subject(
         name=name,
         kind=GROUPINGS,
-        pool=Pool.from_labels(table.columns, ids=table.ids),
+        pool=Pool.from_labels(table),
         truth=true_groups(table.truth),
         decided=_without_folder(table.decided, path, name),
         notes=(*table.notes, *label_doubts(table.columns)),

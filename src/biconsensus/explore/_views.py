@@ -322,15 +322,12 @@ def _python(subject: Subject, choices: Choices) -> str:
         "import biconsensus as bc\nfrom biconsensus.pool.io import read_labels\n\n"
         f"table = read_labels({subject.name!r}{given})\n"
     )
-    off = _silent(subject, choices)
-    columns = "table.columns"
-    if off:
-        columns = "columns"
-        text += f"columns = {{name: labels for name, labels in table.columns.items() if name not in {off!r}}}\n"
+    voting = choices.voting(subject.pool)
+    chosen = [subject.pool.sources[k].name for k in voting] if voting.size < len(subject.pool.sources) else None
     weights = dict(choices.weights)
-    each = [weights.get(k, 1.0) for k in choices.voting(subject.pool)]
-    weighed = f", weights={each!r}" if any(weight != 1.0 for weight in each) else ""
-    text += f"pool = bc.Pool.from_labels({columns}{weighed}, ids=table.ids)\n"
+    each = [weights.get(k, 1.0) for k in voting]
+    text += "pool = bc.Pool.from_labels(table" + ("" if chosen is None else f", columns={chosen!r}")
+    text += (f", weights={each!r}" if any(weight != 1.0 for weight in each) else "") + ")\n"
     return text + f"consensus = bc.find_consensus(pool{', ' if said else ''}{said})" + said_of_pairs
 
 

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, vstack
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.growing._standing import standing
+from biconsensus.pool._build import labels_by_sources
 from biconsensus.pool._build import regrouped as regrouped_pool
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
@@ -40,8 +41,9 @@ def update(consensus: Consensus, more: Any) -> Consensus:
 def extend(consensus: Consensus, labels: Any, ids: Any = None, missing: int | None = None) -> Consensus:
     """The consensus of the pool with more elements, labelled by the same sources."""
     _check(consensus)
-    new = labels if isinstance(labels, Pool) else Pool.from_labels(labels, ids=ids, missing=missing)
-    return _searched(consensus, longer(consensus.pool, new))
+    if not isinstance(labels, Pool):
+        labels = Pool.from_labels(labels_by_sources(labels, consensus.pool), ids=ids, missing=missing)
+    return _searched(consensus, longer(consensus.pool, labels))
 
 
 def _check(consensus: Consensus) -> None:

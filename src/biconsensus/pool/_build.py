@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,10 @@ from biconsensus._checks import (
     check_not_empty,
     check_weights,
 )
-from biconsensus.errors import InputError, InputTypeError
-from biconsensus.pool._labels import UNSEEN, code_cells, encode, exact_array
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
+from biconsensus.pool._labels import UNSEEN, Column, LabelVectors, code_cells, encode, exact_array
 from biconsensus.pool._rows import distinct_cells, group_columns, group_rows, refine_groups
+from biconsensus.pool.io._roles import LABELS, MEASURES, TRUTH_NAMES, VECTORS, Raw, Reading, roles_of, warn_of
 from biconsensus.protocols import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -44,9 +45,75 @@ def from_labels(
     missing: int | None,
     ids: Any,
     sources: Sequence[Provenance] | None,
+    columns: Sequence[str | int] | None,
 ) -> dict[str, Any]:
     """Fields of the pool of a label table."""
-    columns, given, index = encode(labels, missing)
+    table = LabelVectors.of(labels)
+    if columns is not None or not _describes_all(table, weights, names, sources):
+        table = _groupings(table, columns, ids is not None)
+    return _from_columns(*encode(table, missing), weights, names, ids, sources)
+
+
+def _describes_all(table: LabelVectors, weights: Any, names: Any, sources: Any) -> bool:
+    """Whether all columns are groupings because somebody has said so, or has described each of them."""
+    size = len(table.vectors)
+    return table.chosen or size < 2 or names is not None or sources is not None or np.size(weights) == size
+
+
+def _groupings(table: LabelVectors, columns: Sequence[str | int] | None, has_ids: bool) -> LabelVectors:
+    """The columns that vote, by the rules of files; one that tells the elements apart may become their ids."""
+    kind = LABELS if table.named else VECTORS
+    raw = Raw("labels", _Values(table), has_ids=has_ids or table.ids is not None)
+    roles = roles_of(raw, kind, Reading(columns=columns))
+    warn_of(roles.notes, "labels", "Pool.from_labels(labels, columns=[...]) decides")
+    own = table.ids if roles.ids is None else exact_array(table.values(roles.ids))
+    return replace(table.select(roles.used), ids=own)
+
+
+class _Values(Mapping[str, NDArray[Any]]):
+    """Labels of each column, made when somebody looks at them."""
+
+    def __init__(self, table: LabelVectors) -> None:
+        self.table = table
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.table.values(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.table.names)
+
+    def __len__(self) -> int:
+        return len(self.table.names)
+
+
+def labels_by_sources(labels: Any, pool: Pool) -> LabelVectors:
+    """Labels of new elements by the sources of a pool: columns by their names where they have them, else in order.
+
+    The ids are those of the table, or its only other column, where the pool has ids.
+    """
+    table, wanted = LabelVectors.of(labels), [source.name for source in pool.sources]
+    others = [name for name in table.names if name not in wanted]
+    if table.named and len(set(wanted)) == len(wanted) and len(others) < len(table.names):
+        for name in wanted:
+            if name not in table.names:
+                raise UnknownNameError.of("column of labels", name, table.names)
+        ids = [name for name in others if name.lower() not in TRUTH_NAMES | MEASURES]
+        if table.ids is None and len(ids) == 1:
+            table = replace(table, ids=exact_array(table.values(ids[0])))
+        table = table.select(wanted)
+    return replace(table, chosen=True, ids=None if pool.ids is None else table.ids)
+
+
+def _from_columns(
+    columns: list[Column],
+    given: list[str],
+    index: Any,
+    weights: Any,
+    names: Sequence[str] | None,
+    ids: Any,
+    sources: Sequence[Provenance] | None,
+) -> dict[str, Any]:
+    """Fields of the pool of encoded groupings."""
     names = _check_names(names, len(columns), "names") or [s.name for s in sources or ()] or given
     check_not_empty(columns[0].cells.size, 1)
     distinct, inverse = distinct_cells([column.cells for column in columns])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Number
 from typing import Any
 
@@ -90,67 +90,147 @@ def _is_none(label: Any) -> bool:
     return isinstance(label, Number) and not isinstance(label, bool) and bool(label == minus_one)
 
 
+@dataclass(frozen=True)
+class LabelVectors:
+    """A label table of any form as one vector of labels for each grouping."""
+
+    vectors: list[Any]
+    """Each of m labels: an array, or a column of pandas or polars."""
+    names: list[str]
+    """All different."""
+    ids: NDArray[Any] | None = None
+    """(m,) identifiers of the elements, where the table has some."""
+    named: bool = False
+    """Whether the columns came with names of their own."""
+    chosen: bool = False
+    """Whether somebody has decided already which columns are groupings."""
+
+    @classmethod
+    def of(cls, labels: Any) -> LabelVectors:
+        """Split a table, frame, mapping or sequence into its label vectors."""
+        if isinstance(labels, LabelVectors):
+            return labels
+        if hasattr(labels, "tocsr"):
+            raise InputTypeError(
+                "labels is a sparse matrix; label tables are dense. Use Pool.from_matrix for memberships."
+            )
+        if isinstance(columns := getattr(labels, "columns", None), Mapping):  # what `read_labels` returns
+            return cls(list(columns.values()), list(columns), labels.ids, named=True, chosen=True)
+        if columns is not None and not isinstance(labels, np.ndarray):
+            return _from_frame(labels)
+        if isinstance(labels, Mapping):
+            vectors, names = [_as_array(vector) for vector in labels.values()], [str(key) for key in labels]
+            return cls(vectors, all_different(names), _common_index(vectors, names), named=True)
+        vectors = _without_names(labels)
+        names = [f"source {k}" for k in range(len(vectors))]
+        return cls(vectors, names, _common_index(vectors, names))
+
+    def select(self, names: Sequence[str]) -> LabelVectors:
+        """Only the groupings of these names, in this order."""
+        place = {name: k for k, name in enumerate(self.names)}
+        return replace(self, vectors=[self.vectors[place[name]] for name in names], names=list(names), chosen=True)
+
+    def values(self, name: str) -> NDArray[Any]:
+        """(m,) the labels of one grouping, masked where they are missing; numbers where those tell as much."""
+        vector = self.vectors[self.names.index(name)]
+        if _is_categorical(vector) and 2 * len(vector.cat.categories) < len(vector):
+            return np.asarray(vector.cat.codes)  # which repeat as the labels do
+        values, mask = _values(vector, name)
+        return values if mask is None else np.ma.MaskedArray(values, mask)
+
+
 def encode(labels: Any, missing: int | None = None) -> tuple[list[Column], list[str], NDArray[Any] | None]:
     """Columns, their names and the identifiers of the elements of any label table."""
-    vectors, names, ids = _as_vectors(labels)
-    if not vectors:
+    table = LabelVectors.of(labels)
+    if not table.vectors:
         raise InputError("labels holds 0 groupings (axis 1); give at least one label vector.")
-    columns = [_column(vector, missing, name) for vector, name in zip(vectors, names)]
+    names = table.names
+    columns = [_column(vector, missing, name) for vector, name in zip(table.vectors, names)]
     for column, name in zip(columns, names):
         if column.cells.size != columns[0].cells.size:
             raise InputError(
                 f"label vectors must have one length: {names[0]!r} has {columns[0].cells.size} labels, "
                 f"{name!r} has {column.cells.size}."
             )
-    return columns, names, ids
+    return columns, names, table.ids
 
 
-def _as_vectors(labels: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]:
-    """Split a table, frame, mapping or sequence into its label vectors."""
-    if hasattr(labels, "tocsr"):
-        raise InputTypeError("labels is a sparse matrix; label tables are dense. Use Pool.from_matrix for memberships.")
-    if hasattr(labels, "columns") and not isinstance(labels, np.ndarray):
-        return _from_frame(labels)
-    if isinstance(labels, Mapping):
-        return list(labels.values()), [str(key) for key in labels], None
+def _without_names(labels: Any) -> list[Any]:
+    """Label vectors of an array or a sequence."""
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         if labels.ndim != 2:
             raise InputError(f"labels must have 1 or 2 dimensions, got {labels.ndim}.")
-        vectors: list[Any] = [labels[:, k] for k in range(labels.shape[1])]
-    elif isinstance(labels, np.ndarray):
-        vectors = [labels]
-    elif isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
+        return [labels[:, k] for k in range(labels.shape[1])]
+    if isinstance(labels, np.ndarray):
+        return [labels]
+    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
         raise InputTypeError(
             f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
         )
-    else:
-        # vectors that can be read only once (generators, maps) are read here, before anyone asks for their length
-        vectors = [list(vector) if isinstance(vector, Iterator) else vector for vector in labels]
-        if vectors and (isinstance(vectors[0], (str, bytes)) or not hasattr(vectors[0], "__len__")):
-            vectors = [vectors]
-    return vectors, [f"source {k}" for k in range(len(vectors))], None
+    vectors = list(labels)
+    if vectors and not isinstance(vectors[0], Iterator):
+        one = isinstance(vectors[0], (str, bytes)) or not hasattr(vectors[0], "__len__")
+        vectors = [labels if hasattr(labels, "dtype") else vectors] if one else vectors
+    return [_as_array(vector) for vector in vectors]
 
 
-def _from_frame(frame: Any) -> tuple[list[Any], list[str], NDArray[Any] | None]:
+def _as_array(vector: Any) -> Any:
+    """A label vector that can be read more than once: arrays and columns of frames as they are."""
+    if isinstance(vector, (str, bytes)) or not hasattr(vector, "__iter__"):
+        raise InputTypeError(f"labels holds {vector!r:.80} where a label vector is needed; give one for each grouping.")
+    return vector if hasattr(vector, "dtype") else exact_array(vector)
+
+
+def _from_frame(frame: Any) -> LabelVectors:
     """Vectors, names and index of a pandas, polars or Arrow frame."""
     if hasattr(frame, "column_names"):
-        return [frame[name].to_pylist() for name in frame.column_names], list(frame.column_names), None
-    names = list(frame.columns)
-    vectors = [frame[name] for name in names]
-    index = getattr(frame, "index", None)
+        vectors = [exact_array(column.to_pylist()) for column in frame.columns]
+        return LabelVectors(vectors, all_different(frame.column_names), named=True)
+    # by place: two columns of pandas may have one name
+    places = range(len(frame.columns))
+    vectors = [frame.iloc[:, k] if hasattr(frame, "iloc") else frame[frame.columns[k]] for k in places]
+    names = all_different([str(name) for name in frame.columns])
+    return LabelVectors(vectors, names, _ids_of(getattr(frame, "index", None)), named=True)
+
+
+def all_different(names: Sequence[str]) -> list[str]:
+    """Names of columns, the number of the column added where a name comes again."""
+    seen: list[str] = []
+    for k, name in enumerate(names):
+        seen.append(name if name not in seen else f"{name} ({k + 1})")
+    return seen
+
+
+def _ids_of(index: Any) -> NDArray[Any] | None:
+    """Identifiers that an index of pandas holds; none where it only counts the rows."""
     # newer pandas makes a range of any whole numbers in steps
     plain = index is None or (type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1)
-    return vectors, [str(name) for name in names], None if plain else exact_array(index)
+    return None if plain else exact_array(index)
+
+
+def _common_index(vectors: list[Any], names: list[str]) -> NDArray[Any] | None:
+    """Identifiers of the elements of columns of pandas; where these differ, rows do not belong together."""
+    found = [(vector.index, name) for vector, name in zip(vectors, names) if hasattr(vector, "iloc")]
+    for index, name in found[1:]:
+        if len(index) == len(found[0][0]) and not index.equals(found[0][0]):
+            raise InputError(
+                f"label vectors {found[0][1]!r} and {name!r} have different indices: their rows do not belong "
+                "together. Align them (pandas.concat(..., axis=1)), or give to_numpy() of each if their order is right."
+            )
+    return _ids_of(found[0][0]) if found else None
+
+
+def _is_categorical(vector: Any) -> bool:
+    """Whether a vector is a categorical column of pandas."""
+    return hasattr(vector, "cat") and hasattr(vector.dtype, "categories") and hasattr(vector.cat, "codes")
 
 
 def _column(vector: Any, missing: int | None, name: str) -> Column:
     """Encode one label vector."""
-    if hasattr(vector, "cat") and hasattr(vector, "dtype") and hasattr(vector.dtype, "categories"):
-        categories = getattr(vector.cat, "categories", None)
-        if categories is not None and hasattr(vector.cat, "codes"):
-            labels, cells = list(categories), np.asarray(vector.cat.codes)
-            absent = np.isin(cells, [k for k, label in enumerate(labels) if missing is not None and label == missing])
-            return Column(np.where(absent, -1, cells), labels, missing=-1)
+    if _is_categorical(vector):
+        labels, cells = list(vector.cat.categories), np.asarray(vector.cat.codes)
+        absent = np.isin(cells, [k for k, label in enumerate(labels) if missing is not None and label == missing])
+        return Column(np.where(absent, -1, cells), labels, missing=-1)
     values, mask = _values(vector, name)
     if values.dtype.kind in "iub" and mask is None and not _beyond_int64(values):
         return Column(_as_signed(values), missing=missing)
@@ -224,20 +304,20 @@ def _without_nulls(vector: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
 
 def _factorise(values: NDArray[Any], mask: NDArray[np.bool_] | None, missing: int | None, name: str) -> Column:
     """Number the distinct labels in sorted order; what is missing gets the number -1."""
-    absent = _absent(values) if mask is None else mask | _absent(values)
+    unseen = absent(values) if mask is None else mask | absent(values)
     if missing is not None:
-        absent = absent | np.asarray(values == missing, dtype=bool)
-    kept = values[~absent]
+        unseen = unseen | np.asarray(values == missing, dtype=bool)
+    kept = values[~unseen]
     if kept.dtype.kind == "f" and np.isinf(kept).any():
         raise InputError(f"label vector {name!r} contains an infinite label; use NaN for not seen.")
     cells = np.full(values.size, -1, np.int64)
     if kept.dtype.kind == "O":
         distinct = _in_order(kept.tolist(), name)
         number = {label: k for k, label in enumerate(distinct)}
-        cells[~absent] = [number[label] for label in kept.tolist()]
+        cells[~unseen] = [number[label] for label in kept.tolist()]
         return Column(cells, distinct, missing=-1)
     unique, codes = np.unique(kept, return_inverse=True)
-    cells[~absent] = codes
+    cells[~unseen] = codes
     # dates and durations in nanoseconds are numbers to NumPy's tolist
     listed = unique.astype(str).tolist() if kept.dtype.kind in "mM" else unique.tolist()
     return Column(cells, [_tidy(label) for label in listed], missing=-1)
@@ -275,7 +355,7 @@ def _tidy(label: Any) -> Any:
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
+def absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     """NaN, NaT, None and NA cells."""
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))

@@ -69,12 +69,13 @@ class Pool:
         missing: int | None = None,
         ids: Any = None,
         sources: Sequence[build.Provenance] | None = None,
+        columns: Sequence[str | int] | None = None,
     ) -> Pool:
         """Pool of several groupings, each given by one label per element.
 
         Parameters
         ----------
-        labels : (m, c) array, list of c vectors of length m, mapping, or data frame
+        labels : (m, c) array, list of c vectors of length m, mapping, data frame, or what `read_labels` returns
             Base labels of any type. The label -1 means "seen, and in no group"; NaN, None or a masked cell means
             "not seen": that source does not vote on the element.
         weights : (c,) or (n,) array, optional
@@ -87,6 +88,11 @@ class Pool:
             Identifiers of the elements; by default the index of a data frame.
         sources : sequence of c Provenance, optional
             Algorithm, parameters and seed behind each grouping.
+        columns : sequence of str or int, optional
+            The columns that vote, by name or by number. By default all, except those that the rules for files do not
+            take for groupings: ids, the truth, and columns that are different in every row (in arrays and lists only
+            where they are text). A `PoolWarning` says what was left out. With `names` or `sources`, or a weight for
+            each column, all columns vote.
 
         Examples
         --------
@@ -96,7 +102,7 @@ class Pool:
                [1., 0., 1.],
                [0., 1., 0.]])
         """
-        return cls(**build.from_labels(labels, weights, names, missing, ids, sources))
+        return cls(**build.from_labels(labels, weights, names, missing, ids, sources, columns))
 
     @classmethod
     def from_groups(

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, vstack
 from biconsensus._checks import check_quorum
 from biconsensus.errors import InputError
 from biconsensus.matrix._groups import summed
+from biconsensus.pool._build import labels_by_sources
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import GUARD, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
@@ -17,7 +18,7 @@ from biconsensus.result._consensus import Consensus
 
 def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntArray:
     """(k,) group whose candidates hold each new element most, -1 where none passes the quorum."""
-    new = Pool.from_labels(labels, missing=missing)
+    new = Pool.from_labels(labels_by_sources(labels, result.pool), missing=missing)
     if len(new.sources) != len(result.pool.sources):
         raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(result.pool.sources)}.")
     if len(result) == 0:

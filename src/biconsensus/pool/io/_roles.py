@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.errors import FileFormatError, UnknownNameError
+from biconsensus.errors import FileFormatError, PoolWarning, UnknownNameError
+from biconsensus.pool._labels import absent
 from biconsensus.pool.io._columns import ABSENT
 from biconsensus.pool.io._text import is_number
 
 LABELS, FEATURES, COORDINATES = "groupings", "features", "coordinates"
 """Kinds of tables. Coordinates are features that are all meant: a counter among them may be the time."""
+VECTORS = "label vectors"
+"""Labels in memory without names: whole numbers among them are labels, also where all of them are different."""
 ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
 """Names of a first column that holds ids: the index that pandas wrote, with its own name or that of its reader."""
 TRUTH_NAMES = frozenset({"truth", "ground_truth", "ground truth", "true_label", "true_labels"})
@@ -29,7 +34,10 @@ FEWEST_COLUMNS = 3
 AS_HEADER = "header=True (--header) makes it the header"
 AS_DATA = "header=False (--no-header) makes it the first row"
 AS_USED = "columns=[...] (--columns) decides"
+AS_DROPPED = "drop (--drop) leaves them out"
 """How to overrule a decision."""
+FIRST_ROWS = 10_000
+"""Rows that decide what the columns of a table are that is not whole in memory."""
 GLANCE = 1000
 """Rows that are looked at first, because most columns repeat a value among them."""
 
@@ -49,14 +57,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Raw:
-    """Columns as stored in a file, and the line of each row where it is text."""
+    """Columns as stored in a file or in memory, and the line of each row where it is text."""
 
     name: str
-    columns: dict[str, NDArray[Any]]
+    columns: Mapping[str, NDArray[Any]]
     lines: list[int] | None = None
     header: str = ""
     """What was decided about the header, in words."""
     notes: tuple[str, ...] = ()
+    has_ids: bool = False
+    """Whether the elements have ids that are no column."""
 
 
 @dataclass
@@ -147,6 +157,10 @@ def roles_of(raw: Raw, kind: str, reading: Reading) -> Roles:
         _guess_truth(roles, free, kind)
     taken = {roles.ids, roles.truth} | dropped
     roles.used = [name for name in (names if asked is None else asked) if name not in taken]
+    if raw.has_ids and reading.id_column is None and roles.ids is not None:
+        roles.left_out.append(roles.ids)
+        roles.notes.append(f"left out because the elements have ids already: {roles.ids!r}; {AS_USED}")
+        roles.ids = None
     if asked is None:
         _leave_out_measures(roles, kind)
         _leave_out_ids(roles, raw, kind)
@@ -165,7 +179,7 @@ def roles_of(raw: Raw, kind: str, reading: Reading) -> Roles:
 def _listed(names: list[str], given: Sequence[str | int]) -> list[str | int]:
     """Columns as given, or divided at commas where no column has such a name."""
     parts: list[str | int] = []
-    for column in given:
+    for column in [given] if isinstance(given, str | int) else given:
         if isinstance(column, str) and column not in names and "," in column:
             parts += [part.strip() for part in column.split(",") if part.strip()]
         else:
@@ -175,9 +189,9 @@ def _listed(names: list[str], given: Sequence[str | int]) -> list[str | int]:
 
 def find_column(names: list[str], wanted: str | int, what: str) -> str:
     """Name of a column that was given by name or by number."""
-    if isinstance(wanted, str) and wanted in names:
-        return wanted
-    number = int(wanted) if isinstance(wanted, int) or wanted.lstrip("-").isdecimal() else None
+    if str(wanted) in names:
+        return str(wanted)
+    number = int(wanted) if str(wanted).removeprefix("-").isdecimal() else None
     if number is None:
         raise UnknownNameError.of(what, wanted, names)
     if not -len(names) <= number < len(names):
@@ -195,36 +209,26 @@ def _guess_truth(roles: Roles, free: Iterable[str], kind: str) -> None:
 
 
 def _leave_out_measures(roles: Roles, kind: str) -> None:
-    """What a result says of its groups is no grouping when the table is read again."""
-    labels, found = divide_measures(roles.used)
-    if kind == LABELS and found:
-        roles.used, roles.left_out = labels, found
-        roles.notes.append(f"{left_out_measures(found)}; {AS_USED}")
-
-
-def divide_measures(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Columns that may hold labels, and those named as measures of a grouping; all may where there is nothing else."""
-    found = [name for name in names if name.lower() in MEASURES]
-    return (list(names), []) if len(found) == len(names) else ([name for name in names if name not in found], found)
-
-
-def left_out_measures(names: Sequence[str]) -> str:
-    """The sentence about measures that were left out."""
-    return f"left out because they say how sure a grouping is, and group nothing: {', '.join(map(repr, names))}"
+    """What a result says of its groups is no grouping when the table is read again, unless there is nothing else."""
+    found = [name for name in roles.used if name.lower() in MEASURES]
+    if kind == LABELS and 0 < len(found) < len(roles.used):
+        roles.used = [name for name in roles.used if name not in found]
+        roles.left_out += found
+        listed = ", ".join(map(repr, found))
+        roles.notes.append(f"left out because they say how sure a grouping is, and group nothing: {listed}; {AS_USED}")
 
 
 def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
     """Columns that tell elements apart instead of grouping them: the first becomes the ids, others are left out."""
     found = [name for name in roles.used if _tells_apart(raw.columns[name], kind)]
-    if kind == COORDINATES:  # what is no number cannot be a coordinate; a counter can
+    if kind in (COORDINATES, VECTORS):  # there, running numbers may be meant; text that is always different is not
         found = [name for name in found if not _is_counter(raw.columns[name])]
     if len(found) == len(roles.used):
         found = []
     left_out = []
     for name in found:
         roles.used.remove(name)
-        plain = not np.ma.is_masked(raw.columns[name])
-        if roles.ids is None and plain:
+        if roles.ids is None and not raw.has_ids and not np.ma.is_masked(raw.columns[name]):
             roles.ids = name
             why = (
                 "counts the rows" if kind != LABELS and _is_counter(raw.columns[name]) else "is different in every row"
@@ -251,24 +255,29 @@ def _tells_apart(values: NDArray[Any], kind: str) -> bool:
         return False
     if kind == LABELS:
         return True
-    return _is_counter(values) if _all_numbers([str(value) for value in values[:GLANCE]]) else True
+    return _is_counter(values) if _all_numbers([str(value) for value in _present(values[:GLANCE])]) else True
 
 
 def _different(values: NDArray[Any]) -> bool:
     """Whether no value comes twice, in enough rows, of which more than half are there."""
     if values.size < FEWEST_ROWS:
         return False
-    seen = _present(values[:GLANCE])
-    if len(set(seen)) < len(seen) or 2 * len(seen) <= min(values.size, GLANCE):
-        return False
-    seen = _present(values)
-    return len(seen) >= FEWEST_ROWS and 2 * len(seen) > values.size and len(set(seen)) == len(seen)
+    for some in (values[:GLANCE], values):
+        seen = _present(some)
+        try:
+            apart = len(set(seen)) == len(seen)
+        except TypeError:  # in memory there may be anything; what is no label is refused later
+            return False
+        if not apart or 2 * len(seen) <= some.size:
+            return False
+    return len(seen) >= FEWEST_ROWS
 
 
 def _present(values: NDArray[Any]) -> list[Any]:
     """Values that are there."""
     plain = values.compressed() if isinstance(values, np.ma.MaskedArray) else values
-    return [v for v in plain.tolist() if v is not None and v == v and not (isinstance(v, str) and v.strip() in ABSENT)]
+    there = plain[~absent(plain)]
+    return [v for v in there.tolist() if not (isinstance(v, str) and v.strip() in ABSENT)]
 
 
 def _whole_and_different(values: NDArray[Any]) -> bool:
@@ -285,15 +294,12 @@ def _is_counter(values: NDArray[Any]) -> bool:
 
 def _whole_numbers(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """A column as whole numbers, where it is one without gaps."""
-    if values.dtype.kind == "f" and not isinstance(values, np.ma.MaskedArray):
-        numbers = values.astype(np.float64)
-    elif values.dtype.kind in "iu" and not np.ma.is_masked(values):
+    if np.ma.is_masked(values):
+        return None
+    try:
         numbers = np.ma.getdata(values).astype(np.float64)
-    else:
-        try:
-            numbers = np.array([float(value) for value in values])
-        except (TypeError, ValueError):
-            return None
+    except (TypeError, ValueError):
+        return None
     return numbers if np.isfinite(numbers).all() and (numbers == np.round(numbers)).all() else None
 
 
@@ -304,7 +310,7 @@ def _point_out_leaks(roles: Roles, raw: Raw, kind: str) -> None:
     same = [name for name in roles.used if _same_groups(raw.columns[name], truth)]
     if same:
         listed = ", ".join(map(repr, same))
-        roles.notes.append(f"{kind} that say exactly what the truth says: {listed}; drop (--drop) leaves them out")
+        roles.notes.append(f"{kind} that say exactly what the truth says: {listed}; {AS_DROPPED}")
 
 
 def _same_groups(values: NDArray[Any], truth: NDArray[Any]) -> bool:
@@ -318,6 +324,16 @@ def _same_groups(values: NDArray[Any], truth: NDArray[Any]) -> bool:
         if len(sizes) > 1:
             return False
     return sizes != {1}
+
+
+def warn_of(notes: Iterable[str], what: str, how: str) -> None:
+    """A warning, at the line of the user, for each note on a table in Python; `how` is what decides there."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "biconsensus":
+        frame, level = frame.f_back, level + 1
+    for note in notes:
+        said = note.replace(AS_USED, how).replace(AS_DROPPED, how)
+        warnings.warn(f"{what}: {said}.", PoolWarning, stacklevel=level)
 
 
 def decided(raw: Raw, roles: Roles, kind: str) -> str:

@@ -34,7 +34,7 @@ from biconsensus.protocols import FloatArray
 
 @dataclass(frozen=True)
 class LabelTable:
-    """Groupings of the same elements, ready for ``Pool.from_labels(table.columns, ids=table.ids)``."""
+    """Groupings of the same elements, ready for ``Pool.from_labels(table)``."""
 
     columns: dict[str, NDArray[Any]]
     """Name and (m,) labels of each grouping; masked, NaN or None where not seen."""
