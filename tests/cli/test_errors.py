@@ -103,6 +103,16 @@ def test_errors_of_tables_say_what_to_do(
     assert done.stderr.count("\n") == 1
 
 
+def test_a_table_without_header_has_the_names_that_the_error_proposes(here: Callable[..., Any], tmp_path: Path) -> None:
+    rows = "".join(f"{k % 7}.5,{k % 3},{'ab'[k % 2]}\n" for k in range(20))
+    (tmp_path / "flowers.csv").write_text(rows)
+    refused = here("cluster", "flowers.csv")
+    assert refused.returncode == 2
+    assert "column 3 (x2): 'a' is no finite number" in refused.stderr
+    assert "--drop x2 (--truth x2 uses it for scores)" in refused.stderr
+    assert here("cluster", "flowers.csv", "--truth", "x2", "--json").returncode == 0
+
+
 def test_columns_that_a_model_does_not_take(here: Callable[..., Any], tmp_path: Path) -> None:
     np.savetxt(tmp_path / "p.csv", np.random.default_rng(0).random((30, 3)), delimiter=",", header="x,y,z", comments="")
     many = here("fit", "p.csv", "-m", "line", "-t", "0.1").stderr

@@ -166,13 +166,17 @@ def hints(path: Path, reading: Reading) -> Iterator[None]:
 
 def _unusable_columns(path: Path, reading: Reading) -> str:
     """Which columns of a table have text or gaps, and what to do about them."""
+    from biconsensus.pool.io._roles import FEATURES
+    from biconsensus.pool.io._tables import columns_and_roles
     from biconsensus.pool.io._text import is_number
 
     if str(path) == "-":  # which can be read only once
         return "--drop NAMES leaves columns out; --truth NAME uses one for scores."
-    roles = label_table(path, replace(reading, key="X")).roles
-    used = [name for name, role in roles.items() if role != "truth" and name.lower() not in ID_NAMES]
-    columns = label_table(path, replace(reading, key="X", columns=reading.columns or used)).columns
+    raw, roles = columns_and_roles(path, FEATURES, replace(reading, key="X"))
+    unused = {name for name, role in roles.by_column(raw).items() if role in ("truth", "left out")}
+    columns = {
+        name: column for name, column in raw.columns.items() if name not in unused and name.lower() not in ID_NAMES
+    }
     text, bad, rows = list[str](), list[str](), set[int]()
     for name, column in columns.items():
         cells = ["" if cell is None or cell != cell else str(cell) for cell in column.tolist()]
@@ -189,7 +193,8 @@ def _unusable_columns(path: Path, reading: Reading) -> str:
     more = []
     if text:
         which = "these columns, which hold text" if len(text) > 1 else "this column, which holds text"
-        more.append(f"Leave out {which}: --drop {quote(','.join(text))} (--truth NAME uses one for scores).")
+        truth = "--truth NAME uses one" if len(text) > 1 else f"--truth {quote(text[0])} uses it"
+        more.append(f"Leave out {which}: --drop {quote(','.join(text))} ({truth} for scores).")
     if bad:
         where = ", ".join(map(repr, bad))
         more.append(

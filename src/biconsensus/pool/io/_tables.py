@@ -128,7 +128,7 @@ def read_labels(
 
 def label_table(path: str | Path, reading: Reading) -> LabelTable:
     """Table of labels without warnings; what deserves a look is in its notes."""
-    raw, roles = _table(path, LABELS, reading)
+    raw, roles = columns_and_roles(path, LABELS, reading)
     if raw.lines is not None:
         _check_separator(raw, reading.separator)
     found = {name: _labels(raw, name) for name in roles.used}
@@ -190,7 +190,7 @@ def read_points(
 
 def point_table(path: str | Path, reading: Reading, kind: str = FEATURES) -> PointTable:
     """Table of points without warnings; what deserves a look is in its notes."""
-    raw, roles = _table(path, kind, reading)
+    raw, roles = columns_and_roles(path, kind, reading)
     places = {name: f"column {k + 1} ({name})" for k, name in enumerate(raw.columns)}
     X = [parse_numbers(raw.name, raw.columns[name], raw.lines, places[name]) for name in roles.used]
     ids = None if roles.ids is None else raw.columns[roles.ids]
@@ -218,7 +218,7 @@ def _warned(table: Table) -> Table:
     return table
 
 
-def _table(path: str | Path, kind: str, reading: Reading) -> tuple[Raw, Roles]:
+def columns_and_roles(path: str | Path, kind: str, reading: Reading) -> tuple[Raw, Roles]:
     """Columns of a table and what each of them is."""
     raw = _read(Path(path), kind, reading)
     return raw, roles_of(raw, kind, reading)
