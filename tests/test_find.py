@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import biconsensus as bc
+from biconsensus.errors import NoConsensusWarning
 from biconsensus.find import Search, solve, trace
 from tests.helpers.strategies import (
     dense_gain,
@@ -371,3 +372,9 @@ def test_a_bar_is_shown_where_it_is_asked_for(capsys):
     bc.find_consensus(coarse_and_fine())
     bc.find_consensus(coarse_and_fine(), progress=None)
     assert capsys.readouterr().err == ""
+
+
+def test_sources_that_put_everything_together_are_told_apart_from_none():
+    with pytest.warns(NoConsensusWarning, match="every source puts all of its elements, or nearly all, into one group"):
+        assert len(bc.find_consensus([[0] * 40] * 3)) == 0
+    assert len(bc.find_consensus([[0] * 40] * 3, quorum=0.5)) == 1

@@ -150,6 +150,19 @@ def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
     return X
 
 
+def check_is_plain(X: Any, what: str = "X") -> None:
+    """Neither masked cells, below which something stands that nobody meant, nor dates, which NumPy takes as counts."""
+    if np.ma.is_masked(X):
+        masked = int(np.ma.getmaskarray(X).sum())
+        raise InputError(f"{what} has {masked} masked values. Fill them in, or leave their rows or columns out.")
+    frame = hasattr(X, "iloc") and hasattr(X, "columns")
+    kinds = zip(X.columns, X.dtypes) if frame else [("", X.dtype)] if isinstance(X, np.ndarray) else []
+    for name, kind in kinds:
+        if getattr(kind, "kind", "") in ("m", "M"):
+            where = f"column {name!r} holds" if frame else "it holds"
+            raise InputError(f"{what}: {where} dates or durations ({kind}). Make them numbers of the unit that counts.")
+
+
 def check_columns_are_numbers(X: Any, what: str = "X") -> None:
     """Columns of a data frame that can all be made numbers; the error names the first one that cannot."""
     if not hasattr(X, "iloc"):

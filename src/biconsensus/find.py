@@ -27,7 +27,7 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
 from biconsensus.pool._build import joined_sets
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import TRIVIAL_SHARE, Pool
 from biconsensus.pool.weights import weigh
 from biconsensus.protocols import Block, Evidence, FloatArray, Progress, Solver, silent
 from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
@@ -723,6 +723,11 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
         )
     if pool.rows.nnz == 0:
         return "no group: every candidate of the pool is empty."
+    if settings.quorum == "auto" and (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes).all():
+        return (
+            "no group: every source puts all of its elements, or nearly all, into one group, which tells nothing "
+            "apart; quorum=0.5 returns it as a group."
+        )
     return (
         f"no group of at least min_elements={elements} elements and "
         f"min_candidates={sources} sources at quorum {quorum:g} among "

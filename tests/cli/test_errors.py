@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from biconsensus.cli import run
+
 CASES = {
     "no such file": (["merge", "nope.csv"], "there is no file nope.csv"),
     "no such command": (["merg"], "Did you mean 'merge'?"),
@@ -22,6 +24,7 @@ CASES = {
     "unknown algorithm": (["communities", "net.edges", "-a", "louvan"], "Did you mean 'louvain'?"),
     "unknown ending": (["merge", "labels.csv", "--out", "groups.xls"], ".xls"),
     "no folder": (["merge", "labels.csv", "--out", "there/groups.csv"], "there is no folder there"),
+    "read-only target": (["merge", "labels.csv", "--out", "kept.csv"], "kept.csv is read-only; choose another name"),
     "text in points": (["cluster", "words.csv"], "line 3"),
     "empty file": (["merge", "empty.csv"], "empty.csv"),
     "ragged lines": (["merge", "ragged.csv"], "line 3"),
@@ -38,6 +41,8 @@ def files(tmp_path: Path, labels_csv: Path) -> None:
     (tmp_path / "numbers.csv").write_text("x,y\n" + "".join(f"{i},{i % 3}\n" for i in range(20)))
     (tmp_path / "net.edges").write_text("a b\nb c\nc a\n")
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "kept.csv").write_text("keep me")
+    (tmp_path / "kept.csv").chmod(0o444)
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
 
 
@@ -127,3 +132,11 @@ def test_the_explorer_refuses_other_files_at_once(here: Callable[..., Any], tmp_
     done = here("explore", "net.json", "--no-browser")
     assert done.returncode == 2
     assert "unknown ending '.json'" in done.stderr
+
+
+@pytest.mark.parametrize("words", [[], ["datasets"]], ids=["alone", "datasets"])
+def test_without_a_command_the_help_is_shown_as_it_is(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(words) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("Usage: biconsensus")
+    assert len(lines) > 10

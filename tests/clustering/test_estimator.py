@@ -302,3 +302,29 @@ def test_own_clusterers_with_different_settings_are_not_runs_of_one_source():
     grid = bc.ConsensusClustering([(KMeans(n_init=1), {"n_clusters": list(range(2, 22))})], random_state=0).fit(X)
     assert len(alone.consensus_) > 5  # as runs of one source they would need twenty times as many backers
     np.testing.assert_array_equal(alone.labels_, grid.labels_)
+
+
+def test_masked_cells_and_dates_are_refused() -> None:
+    X = np.random.default_rng(0).random((30, 2))
+    with pytest.raises(InputError, match=r"X has 60 masked values\. Fill them in"):
+        bc.ConsensusClustering().fit(np.ma.masked_less(X, 1))
+    with pytest.raises(InputError, match=r"X: it holds dates or durations \(datetime64\[s\]\)"):
+        bc.ConsensusClustering().fit((1e9 * X).astype("datetime64[s]"))
+    with pytest.raises(InputError, match="X: column 'when' holds dates or durations"):
+        bc.ConsensusClustering().fit(pd.DataFrame({"a": X[:, 0], "when": pd.Timestamp("2020-01-01")}))
+
+
+def test_a_column_that_counts_the_rows_is_pointed_out() -> None:
+    frame = pd.DataFrame(make_blobs(60, random_state=1)[0], columns=["a", "b"])
+    with pytest.warns(PoolWarning, match="X: features that count the rows, as ids do: 'number'; leave them out if"):
+        found = bc.ConsensusClustering(estimators=[KMeans(3)], random_state=0).fit(frame.assign(number=range(60)))
+    assert found.n_features_in_ == 3
+
+
+def test_a_column_that_outweighs_the_others_is_named_in_the_summary() -> None:
+    rng = np.random.default_rng(0)
+    answers = np.column_stack([rng.integers(1, 6, (80, 4)), rng.permutation(80) % 61 + 18])
+    said = "columns were not standardised, because most ranges are alike; that of column {} is 15 times the typical one"
+    names = ["q1", "q2", "q3", "q4", "age"]
+    for X, name in ((answers, "4"), (pd.DataFrame(answers, columns=names), "'age'")):
+        assert said.format(name) in bc.ConsensusClustering(random_state=0).fit(X).consensus_.summary

@@ -136,7 +136,7 @@ def test_isolated_nodes_and_components_and_loops():
     assert adjusted_rand_score(TRUTH, model.labels_[:80]) == 1.0
     assert model.labels_[80:].tolist() == [-1, -1]
     assert model.backing_[80:].tolist() == [0, 0]
-    with pytest.raises(InputError, match="has the network edges"):
+    with pytest.raises(InputError, match="a network needs edges between different nodes, with weights above 0"):
         bc.ConsensusCommunities().fit(csr_array((5, 5)))
 
 

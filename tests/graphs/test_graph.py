@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
@@ -112,3 +115,36 @@ def test_union_of_nodes():
     names, places = union_nodes([read_graph([("a", "b")]), read_graph([("c", "a")])])
     assert names == ["a", "b", "c"]
     assert [p.tolist() for p in places] == [[0, 1], [2, 0]]
+
+
+TABLE = pd.DataFrame({"weight": [0.5, 1.5], "source": [3, 1], "target": [1, 2], "year": [1990, 1991]})
+
+
+@pytest.mark.parametrize(
+    "frame", [TABLE, pl.from_pandas(TABLE), pa.Table.from_pandas(TABLE)], ids=["pandas", "polars", "arrow"]
+)
+def test_the_columns_of_a_table_of_edges_are_found_by_name_and_nodes_stay_whole_numbers(frame: object) -> None:
+    graph = read_graph(frame)
+    assert [repr(name) for name in graph.names] == ["3", "1", "2"]
+    assert graph.adjacency.toarray().tolist() == [[0, 0.5, 0], [0.5, 0, 1.5], [0, 1.5, 0]]
+
+
+def test_nodes_of_an_array_with_weights_stay_whole_numbers() -> None:
+    assert [repr(name) for name in read_graph(np.array([[3, 1, 0.5], [1, 2, 1.5]])).names] == ["3", "1", "2"]
+    assert read_graph(np.array([[0.5, 1.0], [1.0, 2.0], [2.0, 0.5], [1.0, 3.0]])).names == [0.5, 1, 2, 3]
+
+
+def test_a_frame_whose_rows_and_columns_have_the_same_names_is_an_adjacency() -> None:
+    names = list("abcd")
+    graph = read_graph(pd.DataFrame(np.eye(4)[::-1], index=names, columns=names))
+    assert graph.names == names
+    assert graph.n_edges == 2
+    with pytest.raises(InputError, match=r"edge 0 is \[.{79}; an edge is .* and an adjacency a square array"):
+        read_graph(np.eye(60).tolist())
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_extreme_weights_are_scaled_by_a_power_of_two(scale: float) -> None:
+    plain, scaled = (read_graph([(0, 1, 3 * by), (1, 2, by)]).adjacency.toarray() for by in (1.0, scale))
+    assert scaled.max() < 1.5
+    assert np.allclose(scaled / scaled.max(), plain / plain.max(), rtol=1e-15)

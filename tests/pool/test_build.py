@@ -23,7 +23,7 @@ def test_weights_are_for_sources_or_for_candidates():
     table = [[0, 0, 1], [0, 1, 2]]
     assert bc.Pool.from_labels(table, weights=[2, 3]).weights.tolist() == [2, 2, 3, 3, 3]
     assert bc.Pool.from_labels(table, weights=[1, 2, 3, 4, 5]).weights.tolist() == [1, 2, 3, 4, 5]
-    with pytest.raises(ValueError, match="4 values for 5 candidates"):
+    with pytest.raises(ValueError, match="4 values; give 2, one for each grouping, or 5"):
         bc.Pool.from_labels(table, weights=[1, 2, 3, 4])
 
 

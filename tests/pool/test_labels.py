@@ -266,3 +266,13 @@ def test_what_is_no_vector_is_refused():
         bc.Pool.from_labels([[0, 0, 1], 5])
     with pytest.raises(InputTypeError, match="labels holds 5 where a label vector is needed"):
         bc.Pool.from_labels({"a": 5})
+    for unordered in ({0, 1, 2}, [{0, 1, 2}], [{0: "a", 1: "b"}]):
+        with pytest.raises(InputTypeError, match=r"labels must be an|where a label vector is needed"):
+            bc.Pool.from_labels(unordered)
+
+
+def test_records_are_a_table_with_names():
+    records = FRAME[["a", "b"]].to_records()
+    pool = bc.Pool.from_labels(records)
+    assert [source.name for source in pool.sources] == ["a", "b"]
+    assert pool.ids.tolist() == list(range(M))  # the index that pandas wrote

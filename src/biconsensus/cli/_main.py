@@ -99,7 +99,9 @@ def _explain(error: Exception) -> int:
     """Print one sentence for an error."""
     if type(error).__name__ == "Abort":
         return INTERRUPTED
-    if hasattr(error, "format_message"):
+    if hasattr(error, "format_message") and type(error).__name__ == "NoArgsIsHelpError":
+        _say(error.format_message())
+    elif hasattr(error, "format_message"):
         usage = getattr(getattr(error, "ctx", None), "command_path", "biconsensus")
         _say(f"error: {_sentence(error.format_message())} Try '{usage} --help'.")
     elif _expected(error):

@@ -11,16 +11,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import KnownNames, check_columns_are_numbers, check_finite
+from biconsensus._checks import KnownNames, check_columns_are_numbers, check_finite, check_is_plain
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
+from biconsensus.pool.io._roles import counts_rows, warn_of
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
 from biconsensus.significance._points import PointEvidence
-from biconsensus.sources._default_pool import in_one_unit, share_a_unit
+from biconsensus.sources._default_pool import in_one_unit, outweighing, share_a_unit
 from biconsensus.sources._running import Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources._scaling import Scaling, check_range
 
@@ -143,8 +144,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         seeds = child_seeds(self.random_state, rounds[-1] * len(sources))
         evidence = _points_evidence(points)
         command = "cluster" if self.estimators == "default" and self.n_runs == 1 else None
-        scaled = self.estimators == "default" and not share_a_unit(points)
-        said = "columns were standardised, because their ranges differ" if scaled else None
+        said = self._said_of_units(points) if self.estimators == "default" else None
         for number in rounds:
             done, wanted = len(self.results_), number * len(sources)
             more = sources * ((wanted - done) // len(sources))
@@ -156,6 +156,20 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
             if number < rounds[-1] and self.consensus_.converged:
                 break
         return self
+
+    def _said_of_units(self, points: FloatArray) -> str | None:
+        """What was decided about columns whose ranges differ, for the summary."""
+        if not share_a_unit(points):
+            return "columns were standardised, because their ranges differ"
+        if (found := outweighing(points)) is None:
+            return None
+        place, ratio = found
+        names = getattr(self, "feature_names_in_", None)
+        name = f"column {place}" if names is None else f"column {names[place]!r}"
+        return (
+            f"columns were not standardised, because most ranges are alike; that of {name} is {ratio:.0f} times the "
+            "typical one and decides nearly everything, so standardise the columns if its unit is another one"
+        )
 
     def _how(self, done: int) -> dict[str, Any]:
         """How the runs of one round are carried out; a later round has a checkpoint of its own."""
@@ -235,12 +249,25 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
 
     def _numbers(self, X: Any, reset: bool = True) -> FloatArray:
         """The rows as finite numbers; a column of a data frame that holds none is named."""
+        check_is_plain(X)
+        if reset:
+            self._point_out_counters(X)
         try:
             points = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset)
         except (TypeError, ValueError):
             check_columns_are_numbers(X)
             raise
         return check_finite(points)
+
+    @staticmethod
+    def _point_out_counters(X: Any) -> None:
+        """A warning for columns of a data frame that count its rows, which a file would have as ids."""
+        if hasattr(X, "iloc"):
+            values = [np.asarray(X.iloc[:, k]) for k in range(X.shape[1])]
+            found = [repr(name) for name, column in zip(X.columns, values) if counts_rows(column)]
+            if found:
+                note = "features that count the rows, as ids do: {}; leave them out if they measure nothing"
+                warn_of([note.format(", ".join(found))], "X", "")
 
     def _in_range(self, points: FloatArray) -> FloatArray:
         """Points whose distances can be squared; given clusterers have parameters in the unit of the data."""

@@ -332,7 +332,10 @@ def pool_of(results: Sequence[SourceResult], views: Sequence[View], names: Seque
     if cover:
         parts.append(_from_covers(cover, len(names), values[len(flat) :]))
     if not parts:
-        raise InputError("graph: no base run put any node into a community; has the network edges?")
+        raise InputError(
+            "graph: no base run put any node into a community; a network needs edges between different nodes, with "
+            "weights above 0."
+        )
     pool = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return replace(pool, ids=_ids(names))
 

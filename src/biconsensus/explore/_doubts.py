@@ -28,8 +28,6 @@ PLACEHOLDERS = frozenset(
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 MOST_EDGE_COLUMNS = 5
 """Columns of an edge list: two ends, a weight, and at most a kind or a time and an id."""
-OUTWEIGHS = 5.0
-"""Range of a column, in ranges of the typical one, from which on it has most of every distance."""
 SHOWN = 3
 """Names in one sentence."""
 
@@ -103,16 +101,15 @@ def unit_doubt(X: FloatArray, names: Sequence[str]) -> str | None:
     >>> print(unit_doubt(X, ["q1", "q2", "q3", "q4", "age"]))
     the range of column 'age' is ... times that of the typical column, ...
     """
-    from biconsensus.sources._default_pool import share_a_unit  # with scikit-learn, which tables of labels do not need
+    from biconsensus.sources._default_pool import outweighing  # with scikit-learn, which tables of labels do not need
 
-    ranges = np.ptp(X, axis=0)
-    widest, typical = int(np.argmax(ranges)), float(np.median(ranges[ranges > 0])) if ranges.any() else 0.0
-    if not typical or ranges[widest] < OUTWEIGHS * typical or not share_a_unit(X):
+    found = outweighing(X)
+    if found is None:
         return None
     return (
-        f"the range of column {names[widest]!r} is {ranges[widest] / typical:.0f} times that of the typical column, and"
-        " the columns were not standardised, because most ranges are alike. So this column decides nearly everything."
-        " If its unit is another one, standardise the columns (--standardise)"
+        f"the range of column {names[found[0]]!r} is {found[1]:.0f} times that of the typical column, and the columns"
+        " were not standardised, because most ranges are alike. So this column decides nearly everything. If its unit"
+        " is another one, standardise the columns (--standardise)"
     )
 
 

@@ -23,10 +23,13 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
 from biconsensus.errors import InputError, InputTypeError
-from biconsensus.graphs._files import read_graph_file
+from biconsensus.graphs._files import HEADERS, read_graph_file
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 __all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
+
+HUGE = 1e100
+"""Largest weight, and the inverse of the smallest largest weight, whose squares and sums are ordinary numbers."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,8 @@ def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hash
         return from_igraph(data, weight)
     if issparse(data) or _square(data):
         return from_matrix(data, nodes)
+    if _is_adjacency_frame(data):
+        return from_matrix(np.asarray(data), list(data.columns) if nodes is None else nodes)
     if isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[0] == 2 and data.shape[1] > 3:
         data = data.T
     return from_edge_list(data, nodes)
@@ -140,6 +145,11 @@ def _square(data: Any) -> bool:
     if not isinstance(data, np.ndarray) or data.dtype.kind not in "buif" or data.ndim != 2:
         return False
     return bool(data.shape[0] == data.shape[1])
+
+
+def _is_adjacency_frame(data: Any) -> bool:
+    """Whether this is a data frame whose rows and columns have the same names."""
+    return hasattr(data, "iloc") and len(data) == len(data.columns) and list(data.index) == list(data.columns)
 
 
 def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None) -> Graph:
@@ -159,17 +169,19 @@ def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None) -> Graph:
 
 def from_edge_list(edges: Iterable[Any], nodes: Sequence[Hashable] | None = None) -> Graph:
     """Read pairs or triples; names in order of first appearance."""
-    if isinstance(edges, Mapping) or not isinstance(edges, Iterable):
+    if isinstance(edges, Mapping) or not (isinstance(edges, Iterable) or hasattr(edges, "columns")):
         raise InputTypeError(
             f"graph: received {type(edges).__name__}; allowed are a networkx or igraph graph, an (m, m) adjacency, "
             "an edge list of (u, v) or (u, v, weight), or the path of a GML, GraphML, Pajek or edge-list file"
         )
-    rows = np.asarray(edges).tolist() if hasattr(edges, "__array__") else list(edges)
+    rows = _edge_rows(edges)
     index: dict[Hashable, int] = {name: i for i, name in enumerate(nodes or ())}
     ends, weights, closed = np.empty((len(rows), 2), dtype=np.int64), np.ones(len(rows)), nodes is not None
     for k, row in enumerate(rows):
         if not isinstance(row, (tuple, list)) or len(row) not in (2, 3):
-            raise InputError(f"graph: edge {k} is {row!r}; an edge is (u, v) or (u, v, weight)")
+            raise InputError(
+                f"graph: edge {k} is {row!r:.80}; an edge is (u, v) or (u, v, weight), and an adjacency a square array"
+            )
         for side, name in enumerate(row[:2]):
             if closed and name not in index:
                 raise InputError(f"graph: edge {k} has the node {name!r}, which is not in nodes")
@@ -177,6 +189,31 @@ def from_edge_list(edges: Iterable[Any], nodes: Sequence[Hashable] | None = None
         if len(row) == 3:
             weights[k] = edge_weight(row[2], k)
     return from_ends(ends[:, 0], ends[:, 1], weights, list(index))
+
+
+def _edge_rows(edges: Any) -> list[Any]:
+    """Edges as tuples; names of nodes stay what they are where the weights beside them are no whole numbers."""
+    if hasattr(edges, "columns") and not isinstance(edges, np.ndarray):
+        return list(zip(*_edge_columns(edges)))
+    if not hasattr(edges, "__array__"):
+        return list(edges)
+    rows: list[Any] = np.asarray(edges).tolist()
+    if getattr(edges, "dtype", np.dtype(object)).kind == "f":
+        return [tuple(int(x) if k < 2 and x.is_integer() else x for k, x in enumerate(row)) for row in rows]
+    return rows
+
+
+def _edge_columns(frame: Any) -> list[list[Any]]:
+    """Both ends and, where there is one, the weight: by the names of the columns, or in their order."""
+    names = [str(name).lower() for name in getattr(frame, "column_names", frame.columns)]
+    ends = [k for k, name in enumerate(names) if name in HEADERS]
+    order = list(range(len(names)))
+    if len(ends) == 2:
+        rest = [k for k in order if k not in ends]
+        order = ends + ([names.index("weight")] if "weight" in names else rest)
+    if hasattr(frame, "iloc"):
+        return [frame.iloc[:, k].tolist() for k in order]
+    return [list(frame[k].to_pylist() if hasattr(frame, "to_pylist") else frame[:, k].to_list()) for k in order]
 
 
 def from_ends(sources: IntArray, targets: IntArray, weights: FloatArray, names: list[Hashable]) -> Graph:
@@ -226,7 +263,10 @@ def _check_weights(weights: Any, sources: Any, targets: Any, names: Sequence[Has
             f"graph: {bad.size} edges have a negative or non-finite weight, the first {float(values[bad[0]])} between "
             f"{u!r} and {v!r}; weights must be finite and at least 0: leave such edges out, or shift the weights"
         )
-    return values
+    largest = float(values.max(initial=0.0))
+    # sums and products of such weights would overflow or vanish; a power of two changes no digit
+    extreme = largest > HUGE or 0 < largest < 1 / HUGE
+    return np.ldexp(values, -int(np.frexp(largest)[1])) if extreme else values
 
 
 def edge_weight(value: Any, edge: int) -> float:

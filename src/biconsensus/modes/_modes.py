@@ -132,8 +132,8 @@ class Modes:
             rest = f" {alone} of {n_sources} sources agree" if alone > 1 else f" 1 of {n_sources} sources agrees"
             rest += " with no other."
         if len(self) == 1:
-            share = f"{self[0].explained:.0%} of what they say"
-            return f"The sources form one camp: {_groups(self[0])}, from which {share} follows.{rest}"
+            share = f"explaining {self[0].explained:.0%} of what the sources say"
+            return f"The sources form one camp: {_groups(self[0])}, {share}.{rest}"
         each = "; ".join(
             f"mode {k}: {mode.sources.size} sources, {_groups(mode)}, {mode.explained:.0%} explained"
             for k, mode in enumerate(self)
@@ -205,7 +205,7 @@ def find_modes(pool: Any, search: Search | None = None) -> Modes:
     >>> import biconsensus as bc
     >>> fine, coarse = [0] * 10 + [1] * 10 + [2] * 20, [0] * 20 + [1] * 20
     >>> print(bc.find_modes([fine, coarse, fine, coarse]).summary)
-    The sources form one camp: 2 groups, from which 81% of what they say follows.
+    The sources form one camp: 2 groups, explaining 81% of what the sources say.
     """
     return _modes_in(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search, None)
 

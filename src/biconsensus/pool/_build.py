@@ -55,9 +55,15 @@ def from_labels(
 
 
 def _describes_all(table: LabelVectors, weights: Any, names: Any, sources: Any) -> bool:
-    """Whether all columns are groupings because somebody has said so, or has described each of them."""
+    """Whether all columns are groupings: somebody has said so, or described each of them, or they are plain numbers."""
     size = len(table.vectors)
-    return table.chosen or size < 2 or names is not None or sources is not None or np.size(weights) == size
+    said = table.chosen or names is not None or sources is not None or np.size(weights) == size
+    return said or size < 2 or (not table.named and all(_is_numbers(vector) for vector in table.vectors))
+
+
+def _is_numbers(vector: Any) -> bool:
+    """Whether a label vector holds numbers of NumPy."""
+    return isinstance(vector, np.ndarray) and vector.dtype.kind in "biuf"
 
 
 def _groupings(table: LabelVectors, columns: Sequence[str | int] | None, has_ids: bool) -> LabelVectors:
@@ -157,6 +163,11 @@ def _label_weights(weights: Any, source_of: IntArray, n_sources: int) -> FloatAr
     values = as_numbers(weights, "weights")
     if values.size == n_sources:
         return check_weights(values, n_sources)[source_of]
+    if values.size != source_of.size:
+        raise InputError(
+            f"weights has {values.size} values; give {n_sources}, one for each grouping, or {source_of.size}, one for "
+            "each of their groups."
+        )
     return check_weights(values, source_of.size)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Number
 from typing import Any
 
@@ -118,6 +119,8 @@ class LabelVectors:
             return cls(list(columns.values()), list(columns), labels.ids, named=True, chosen=True)
         if columns is not None and not isinstance(labels, np.ndarray):
             return _from_frame(labels)
+        if isinstance(labels, np.ndarray) and labels.dtype.names:  # a structured array, as `DataFrame.to_records` makes
+            labels = {name: labels[name] for name in labels.dtype.names}
         if isinstance(labels, Mapping):
             vectors, names = [_as_array(vector) for vector in labels.values()], [str(key) for key in labels]
             return cls(vectors, all_different(names), _common_index(vectors, names), named=True)
@@ -127,12 +130,16 @@ class LabelVectors:
 
     def select(self, names: Sequence[str]) -> LabelVectors:
         """Only the groupings of these names, in this order."""
-        place = {name: k for k, name in enumerate(self.names)}
-        return replace(self, vectors=[self.vectors[place[name]] for name in names], names=list(names), chosen=True)
+        return replace(self, vectors=[self.by_name[name] for name in names], names=list(names), chosen=True)
+
+    @cached_property
+    def by_name(self) -> dict[str, Any]:
+        """The vector of each name."""
+        return dict(zip(self.names, self.vectors))
 
     def values(self, name: str) -> NDArray[Any]:
         """(m,) the labels of one grouping, masked where they are missing; numbers where those tell as much."""
-        vector = self.vectors[self.names.index(name)]
+        vector = self.by_name[name]
         if _is_categorical(vector) and 2 * len(vector.cat.categories) < len(vector):
             return np.asarray(vector.cat.codes)  # which repeat as the labels do
         values, mask = _values(vector, name)
@@ -160,10 +167,11 @@ def _without_names(labels: Any) -> list[Any]:
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
         if labels.ndim != 2:
             raise InputError(f"labels must have 1 or 2 dimensions, got {labels.ndim}.")
+        labels = labels if isinstance(labels, np.ma.MaskedArray) else np.asarray(labels)  # columns of a matrix have two
         return [labels[:, k] for k in range(labels.shape[1])]
     if isinstance(labels, np.ndarray):
         return [labels]
-    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
+    if isinstance(labels, (str, bytes, Set)) or not hasattr(labels, "__iter__"):
         raise InputTypeError(
             f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
         )
@@ -176,8 +184,10 @@ def _without_names(labels: Any) -> list[Any]:
 
 def _as_array(vector: Any) -> Any:
     """A label vector that can be read more than once: arrays and columns of frames as they are."""
-    if isinstance(vector, (str, bytes)) or not hasattr(vector, "__iter__"):
-        raise InputTypeError(f"labels holds {vector!r:.80} where a label vector is needed; give one for each grouping.")
+    if isinstance(vector, (str, bytes, Set, Mapping)) or not hasattr(vector, "__iter__"):
+        raise InputTypeError(
+            f"labels holds {vector!r:.80} where a label vector is needed; give one label for each element, in order."
+        )
     return vector if hasattr(vector, "dtype") else exact_array(vector)
 
 
@@ -195,10 +205,10 @@ def _from_frame(frame: Any) -> LabelVectors:
 
 def all_different(names: Sequence[str]) -> list[str]:
     """Names of columns, the number of the column added where a name comes again."""
-    seen: list[str] = []
+    found: dict[str, None] = {}
     for k, name in enumerate(names):
-        seen.append(name if name not in seen else f"{name} ({k + 1})")
-    return seen
+        found[name if name not in found else f"{name} ({k + 1})"] = None
+    return list(found)
 
 
 def _ids_of(index: Any) -> NDArray[Any] | None:

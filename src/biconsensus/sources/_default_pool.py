@@ -44,6 +44,8 @@ FEW_FEATURES = 4
 SAME_UNIT_OF_FEW = 10.0
 """Ratio of the ranges of few features up to which they share a unit: a map may be several times as wide as it is high,
 but an order of magnitude is another unit."""
+OUTWEIGHS = 5.0
+"""Range of a column, in ranges of the typical one, from which on it has most of every distance."""
 
 
 def default_sources(X: FloatArray) -> list[NamedSource]:
@@ -103,6 +105,15 @@ def share_a_unit(X: FloatArray) -> bool:
         return bool(ranges.max() <= SAME_UNIT_OF_FEW * ranges.min())
     low, high = np.percentile(ranges, [25, 75])
     return bool(high <= SAME_UNIT * low)
+
+
+def outweighing(X: FloatArray) -> tuple[int, float] | None:
+    """A column that decides nearly everything because columns were not standardised; its range in typical ranges."""
+    ranges = np.ptp(X, axis=0)
+    if not ranges.any() or not share_a_unit(X):
+        return None
+    widest, typical = int(np.argmax(ranges)), float(np.median(ranges[ranges > 0]))
+    return (widest, float(ranges[widest] / typical)) if ranges[widest] >= OUTWEIGHS * typical else None
 
 
 def in_one_unit(X: FloatArray) -> FloatArray:

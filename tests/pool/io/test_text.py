@@ -48,7 +48,7 @@ def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
         (b"a,b\n0,1\n0\n", "line 3, column 2: the line has 1 cells, line 1 has 2"),
         (b"a,b\n0,1\n0,1,2\n", "line 3, column 3: the line has 3 cells, line 1 has 2"),
         (b"a,b\n0,1\n\n0,1\n", "line 3, column 1: the line is blank"),
-        (b"a,b\n0,1\n\xff\xfa,1\n", "line 3 is not UTF-8"),
+        (b"a,b\n0,1\n\xff\xfa,1\n", "line 3 is not UTF-8 text"),
         (b"a,b\n0,1\n0,\x001\n", "line 3 holds a zero byte"),
     ],
 )

@@ -285,6 +285,11 @@ def _whole_and_different(values: NDArray[Any]) -> bool:
     return _different(values) and _whole_numbers(values) is not None
 
 
+def counts_rows(values: NDArray[Any]) -> bool:
+    """Whether a column holds whole numbers that rise, or fall, from every row to the next, in enough rows."""
+    return values.size >= FEWEST_ROWS and values.dtype.kind in "iuf" and _is_counter(values)
+
+
 def _is_counter(values: NDArray[Any]) -> bool:
     """Whether whole numbers rise, or fall, from every row to the next."""
     numbers = _whole_numbers(values)

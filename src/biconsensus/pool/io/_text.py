@@ -64,7 +64,8 @@ def _decoded(data: bytes, name: str) -> str:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileFormatError(f"{name}: line {line} is not {encoding.upper()} text; save the file as UTF-8.") from None
+        called = encoding.upper().removesuffix("-SIG")
+        raise FileFormatError(f"{name}: line {line} is not {called} text; save the file as UTF-8.") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise FileFormatError(f"{name}: line {line} holds a zero byte; this is not a text table.")

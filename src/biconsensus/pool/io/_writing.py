@@ -112,6 +112,8 @@ def check_target(path: str | Path) -> Path:
             raise PermissionError(f"{path} cannot be written; choose another target.")
     elif not os.access(target.parent, os.W_OK | os.X_OK):
         raise PermissionError(f"the folder of {path} cannot be written; choose another one.")
+    elif target.exists() and not target.stat().st_mode & 0o222:  # a new file would take its place without asking
+        raise PermissionError(f"{path} is read-only; choose another name, or make it writable.")
     return target
 
 
