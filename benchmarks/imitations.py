@@ -51,7 +51,7 @@ def unequal_mixture(seed: int) -> tuple[FloatArray, IntArray]:
 @cache
 def _glyph(character: str, family: str, style: str) -> FloatArray:
     """(32, 32) filled image of a character."""
-    path = TextPath((0, 0), character, size=100, prop=FontProperties(family=f"DejaVu {family}", weight=style))
+    path = TextPath((0, 0), character, size=100, prop=FontProperties(family=family, weight=style))
     low, high = path.get_extents().min, path.get_extents().max
     scale = 0.62 * PIXELS / max(high - low)
     middle = (low + high) / 2

@@ -1,6 +1,6 @@
 """Tables from which the levels of `significance/_points.py` were read: clouds without groups, and imitations of data.
 
-``python -m benchmarks.tuning.points [directions|valleys|cells|choices ...] [--runs N]``. The clouds and the
+``python -m benchmarks.tuning.points [directions|valleys|cells|choices|two_levels ...] [--runs N]``. The clouds and the
 imitations are none of those that the benchmark reports.
 
 * directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
@@ -8,10 +8,12 @@ imitations are none of those that the benchmark reports.
   backers has evidence, beside the level that is taken, which 95% of the clouds of each kind stay below:
   `LEVEL_OF_PLANE` and the constants after it. With it the effective number of sources that say what this grouping
   says.
-* cells: groupings of one cloud that have evidence and two backers, with the gain of their clearest border and their
-  backers. `CLEAR` and `BACKERS_IF_UNCLEAR` lie above all of them; the page on meaning has the same for groups.
+* cells: groupings of one cloud that have evidence at its level and two backers, with the gain of their clearest border
+  and their backers. `CLEAR` and `BACKERS_IF_UNCLEAR` lie above all of them; the page on meaning tells of groups.
 * choices: mean ARI on imitations of more than three columns, and the evidence that the best of a pool finds in one
   cloud (above 0 is a false alarm), for several `CAP` and powers of the backing.
+* two_levels: mean ARI on the same imitations for several `BORDER_ON_DIRECTION`. Whether there are groups at all is
+  asked at the level of one cloud, so that clouds do not depend on it.
 """
 
 from __future__ import annotations
@@ -135,12 +137,15 @@ def cells(runs: int) -> None:
         for d, n in ((4, 60), (4, 500), (4, 2000), (5, 500), (5, 2000), (6, 2000), (8, 120), (10, 2000), (20, 2000)):
             for run in range(runs):
                 judged = Judged.of(cloud(kind, d, n, 70_000 + run))
+                borders = judged.evidence._borders
+                assert isinstance(borders, _points._ProjectedValleys)
                 for k, labels in enumerate(judged.labels):
-                    value = judged.evidence.of_grouping(labels)
-                    if value > 0 and judged.backers(k) >= _points.FEWEST_BACKERS:
-                        groups, n_groups = judged.evidence._groups(labels)
-                        (view,) = judged.evidence._borders.of(groups, n_groups)
-                        found = f"{n_groups} groups, evidence {value:.2f}, clearest {view.gains.max():.2f}"
+                    groups, n_groups = judged.evidence._groups(labels)
+                    if n_groups < 2 or judged.backers(k) < _points.FEWEST_BACKERS:
+                        continue
+                    gains = borders.at_level(borders.level_of_cloud, groups, n_groups).gains
+                    if gains.sum() > 0:
+                        found = f"{n_groups} groups, evidence {gains.sum():.2f}, clearest {gains.max():.2f}"
                         print(f"  {kind} {d} {n}: {found}, backers {judged.backers(k):.1f}", flush=True)
 
 
@@ -164,9 +169,7 @@ def cloud(kind: str, d: int, n: int, seed: int) -> FloatArray:
 
 def choices(runs: int) -> None:
     """Mean ARI on imitations, and the most evidence in clouds, by the cap of a border and the power of the backing."""
-    data = {kind: [make(seed) for seed in range(runs)] for kind, make in KINDS.items() if "plane" not in kind}
-    data["mixtures"] = [(X, truths[0]) for X, truths in (mixture(1000 + run) for run in range(runs))]
-    judged = {kind: [(Judged.of(X), truth) for X, truth in sets] for kind, sets in data.items()}
+    judged = imitations(runs)
     clouds = [Judged.of(noise(kind, d, 700, 50_000 + run)) for kind, d in CLOUDS for run in range(runs)]
     print("choices: CAP, power | mean ARI | collapsed | clouds with groups, most evidence in one |", *judged)
     for cap in (3.0, 4.0, 6.0, 8.0):
@@ -183,6 +186,29 @@ def choices(runs: int) -> None:
             )
 
 
+def two_levels(runs: int) -> None:
+    """Mean ARI on imitations by the level of a border, as a share of the level of one cloud."""
+    judged = imitations(runs)
+    print("two_levels: BORDER_ON_DIRECTION | mean ARI | collapsed |", *judged)
+    for share in (0.4, 0.5, 0.6, 0.7, 0.8, 1.0):
+        chosen: dict[str, list[float]] = {kind: [] for kind in judged}
+        for kind, sets in judged.items():
+            for one, truth in sets:
+                borders = one.evidence._borders
+                borders.level = share * borders.level_of_cloud
+                chosen[kind].append(score(one.best(_points.POWER_ON_DIRECTION)[0], truth))
+        means = [float(np.mean(scores)) for scores in chosen.values()]
+        collapsed = sum(value == 0 for scores in chosen.values() for value in scores)
+        print(f"  {share} | {np.mean(means):.4f} | {collapsed} | {shown(means)}", flush=True)
+
+
+def imitations(runs: int) -> dict[str, list[tuple[Judged, IntArray]]]:
+    """Imitations of more than three columns, by kind, with their groups."""
+    data = {kind: [make(seed) for seed in range(runs)] for kind, make in KINDS.items() if "plane" not in kind}
+    data["mixtures"] = [(X, truths[0]) for X, truths in (mixture(1000 + run) for run in range(runs))]
+    return {kind: [(Judged.of(X), truth) for X, truth in sets] for kind, sets in data.items()}
+
+
 def score(labels: IntArray | None, truth: IntArray) -> float:
     """ARI, 0 for one group."""
     return 0.0 if labels is None else float(adjusted_rand_score(truth, labels))
@@ -193,7 +219,13 @@ def shown(means: Iterable[float]) -> str:
     return " ".join(f"{mean:.3f}" for mean in means)
 
 
-TABLES = {"directions": directions, "valleys": valleys, "cells": cells, "choices": choices}
+TABLES = {
+    "directions": directions,
+    "valleys": valleys,
+    "cells": cells,
+    "choices": choices,
+    "two_levels": two_levels,
+}
 
 if __name__ == "__main__":
     main()

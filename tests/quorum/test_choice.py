@@ -234,6 +234,14 @@ def test_without_backers_that_show_groups_at_all_nothing_is_chosen(plain) -> Non
         assert any(one.score > 0 for one in scored) is (most >= shown)
 
 
+def test_a_small_pool_cannot_show_what_no_number_of_backers_shows() -> None:
+    pool = bc.Pool.from_labels([np.repeat([0, 1, 2], 20)] * 3)
+    path = QuorumPath.of(pool, min_candidates=1)
+    scored = score_options(path, options_of(path), Told(backers_against_one_group=lambda labels: np.inf), pool.inverse)
+    assert scored
+    assert not any(one.shows_groups or one.score > 0 for one in scored)
+
+
 def test_alternatives_are_the_best_of_other_numbers_of_groups(plain) -> None:
     path, _ = plain
     by_number = {len(point): point for point in path.points} | {

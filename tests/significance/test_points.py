@@ -36,12 +36,13 @@ def test_the_true_grouping_beats_coarser_and_finer_ones_in_any_dimension(d):
 @pytest.mark.parametrize(
     ("law", "d"), [("normal", 2), ("normal", 3), ("normal", 5), ("normal", 10), ("random", 2), ("random", 3)]
 )
-def test_cells_of_one_cloud_have_no_evidence(law, d):
+def test_cells_of_one_cloud_have_no_evidence_against_one_group(law, d):
     X = getattr(np.random.default_rng(d), law)(size=(600, d))
     evidence = PointEvidence(X)
     for k in (3, 8, 20):
         labels = KMeans(k, n_init=1, random_state=0).fit_predict(X)
-        assert evidence.of_grouping(labels) < 0
+        assert evidence.backers_against_one_group(labels) == np.inf
+        assert d > 3 or evidence.of_grouping(labels) < 0
 
 
 def test_shapes_that_no_plane_separates_are_told_apart():
@@ -154,7 +155,8 @@ def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
         of_pair = np.flatnonzero((np.sort(view.sides, axis=1) == [0, 1]).all(axis=1))[0]
         middle, error = _points.NULL_ON_DIRECTION
         levels.append(view.scores[of_pair] * error + middle - view.gains[of_pair])
-    assert levels == pytest.approx([np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
+    # from eight columns on the level of one cloud is 1
+    assert levels == pytest.approx([_points.BORDER_ON_DIRECTION * np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
 
 
 def test_a_true_border_gains_the_same_whatever_the_size_of_its_groups():
@@ -172,6 +174,15 @@ def test_cells_of_a_cube_need_more_backers_than_groups_with_a_clear_border():
     assert PointEvidence(X).backers_against_one_group(cells) == _points.BACKERS_IF_UNCLEAR
     clouds, truth = blobs(3, 5)
     assert PointEvidence(clouds).backers_against_one_group(truth) == _points.FEWEST_BACKERS
+
+
+def test_beyond_the_plane_a_border_needs_less_where_there_are_groups_than_against_one_cloud():
+    # one border between two groups that overlap: deep enough among groups, not deep enough against one cloud
+    X, truth = blobs(2, 8, each=150, apart=2.05)
+    evidence = PointEvidence(X)
+    assert evidence.level == pytest.approx(_points.BORDER_ON_DIRECTION * evidence.level_of_cloud)
+    assert evidence.of_grouping(truth) > 0
+    assert evidence.backers_against_one_group(truth) == np.inf
 
 
 def test_in_the_plane_a_grouping_without_evidence_shows_no_groups_whoever_backs_it():

@@ -131,7 +131,9 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         if backers < fewest:
             return Scored(option, value, 0.0)
         score = value * (copies * float((agreement**sharpness).sum())) ** power
-        return Scored(option, value, score, backers >= min(against_one_group(labels) * repeats, possible))
+        needed = against_one_group(labels) * repeats
+        # where no number of backers is enough, a small pool has not enough either
+        return Scored(option, value, score, backers >= (min(needed, possible) if needed < np.inf else needed))
 
     def ranked(scored: list[Scored]) -> list[Scored]:
         if not any(one.shows_groups for one in scored):

@@ -61,7 +61,10 @@ NEAR_LINKS, NEAR_CENTRES = 3, 2
 LANDMARKS_ON_DIRECTION = 2500
 """Points that are projected; more would only make the same valleys deeper."""
 LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
-"""Columns, and the depth in standard errors that a valley on a direction must have to gain (the same script)."""
+"""Columns, and the depth in standard errors that valleys on directions between parts of one cloud hardly have (the same
+script)."""
+BORDER_ON_DIRECTION = 0.6
+"""Share of that depth which a valley must have to gain, where there are groups (`two_levels` of the same script)."""
 LEVEL_POINTS = 200
 """Points of two groups from which on the level between them grows as the root of their number, as false valleys do:
 other groups take a fixed share of what lies between two parts of one cloud (benchmarks/tuning/points.py)."""
@@ -184,11 +187,10 @@ class PointEvidence:
         Returns
         -------
         float
-            More if it does not show clearly that there are groups.
+            More if it does not show clearly that there are groups, infinite if it has no evidence against one cloud.
         """
         groups, n_groups = self._groups(labels)
-        clear = n_groups < 2 or self._borders.clear(groups, n_groups)
-        return FEWEST_BACKERS if clear else self._borders.backers_if_unclear
+        return FEWEST_BACKERS if n_groups < 2 else self._borders.backers_against_one_group(groups, n_groups)
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
@@ -278,14 +280,12 @@ class _Borders(Protocol):
     """Depth that a border must have to gain."""
     level_of_cloud: float
     """Depth that groupings of one cloud hardly reach; the level of the first border where it is lower."""
-    backers_if_unclear: float
-    """Sources that must say what a grouping says, if it does not show clearly that there are groups."""
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Views of the borders, whose evidence is averaged."""
 
-    def clear(self, labels: IntArray, n_groups: int) -> bool:
-        """Whether a grouping shows something that one cloud does not show."""
+    def backers_against_one_group(self, labels: IntArray, n_groups: int) -> float:
+        """Sources that must say what a grouping says, to show that there are groups at all."""
 
 
 class _DensityValleys:
@@ -294,8 +294,6 @@ class _DensityValleys:
     Two levels: that of one cloud, against which a grouping shows that there are groups at all, and that of a border,
     which every further border needs, because a group may be thinner than the whole.
     """
-
-    backers_if_unclear = np.inf
 
     def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float, wide: float) -> None:
         self._views: list[tuple[FloatArray, float]] = []
@@ -314,9 +312,10 @@ class _DensityValleys:
         """Borders by either density."""
         return [self._merged(labels, n_groups, *view) for view in self._views]
 
-    def clear(self, labels: IntArray, n_groups: int) -> bool:
-        """Whether there is evidence with the first border at the level of one cloud."""
-        return _sum_of_gains(self.of(labels, n_groups)) + self.level - self.level_of_cloud > 0
+    def backers_against_one_group(self, labels: IntArray, n_groups: int) -> float:
+        """No number of them, if there is no evidence with the first border at the level of one cloud."""
+        against_cloud = _sum_of_gains(self.of(labels, n_groups)) + self.level - self.level_of_cloud
+        return FEWEST_BACKERS if against_cloud > 0 else np.inf
 
     def _merged(self, labels: IntArray, n_groups: int, density: FloatArray, scale: float) -> _View:
         """Merge groups over the highest saddle first; each merge has the depth of the lower peak over the saddle."""
@@ -355,9 +354,11 @@ class _DensityValleys:
 
 
 class _ProjectedValleys:
-    """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects."""
+    """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects.
 
-    backers_if_unclear = BACKERS_IF_UNCLEAR
+    Two levels here, too: at that of one cloud, a grouping shows that there are groups at all. Then one cloud is out of
+    the question, and the lower level of a border says which grouping.
+    """
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
         spread = points + rng.uniform(-0.5, 0.5, points.shape) * _steps(points)
@@ -369,10 +370,22 @@ class _ProjectedValleys:
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
-        self.level = self.level_of_cloud = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
+        self.level_of_cloud = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
+        self.level = BORDER_ON_DIRECTION * self.level_of_cloud
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
+        """Borders by the lower level."""
+        return [self.at_level(self.level, labels, n_groups)]
+
+    def backers_against_one_group(self, labels: IntArray, n_groups: int) -> float:
+        """More if no border gains so much that cells of one cloud do not explain it; no number without evidence."""
+        gains = self.at_level(self.level_of_cloud, labels, n_groups).gains
+        if gains.sum() <= 0:
+            return np.inf
+        return FEWEST_BACKERS if gains.max() >= CLEAR else BACKERS_IF_UNCLEAR
+
+    def at_level(self, level: float, labels: IntArray, n_groups: int) -> _View:
         """Borders of the spanning tree with the shallowest valleys."""
         sizes = np.bincount(labels, minlength=n_groups)
         members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
@@ -380,7 +393,7 @@ class _ProjectedValleys:
         pairs = np.array(self._neighbouring(labels, n_groups, sizes, centres))
         depths = self._depths(members, pairs)
         smaller = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]])
-        gains = np.minimum(depths - self.level * _growth(sizes[pairs].sum(axis=1)), CAP)
+        gains = np.minimum(depths - level * _growth(sizes[pairs].sum(axis=1)), CAP)
         gains = np.where(smaller < SMALLEST, np.minimum(gains, 0.0), gains)
         forest, borders = _Forest(n_groups), []
         middle, error = NULL_ON_DIRECTION
@@ -389,12 +402,7 @@ class _ProjectedValleys:
             if forest.root(g) != forest.root(h):
                 forest.join(forest.root(g), forest.root(h))
                 borders.append((float(gains[t]), (depths[t] - middle) / error, g, h))
-        return [_View.of(borders)]
-
-    def clear(self, labels: IntArray, n_groups: int) -> bool:
-        """Whether a border gains so much that cells of one cloud do not explain it."""
-        (view,) = self.of(labels, n_groups)
-        return bool(view.gains.max() >= CLEAR)
+        return _View.of(borders)
 
     def _depths(self, members: Sequence[IntArray], pairs: IntArray) -> FloatArray:
         """(P,) depth of the valley between the two groups of each pair; groups come back, so what is known is kept."""
