@@ -343,6 +343,11 @@ def first_of_each(marks: BoolArray) -> IntArray:
     return np.where(largest > 0, n_groups - largest, 0)
 
 
+def order_of_groups(groups: IntArray) -> IntArray:
+    """(k,) items by their groups, those of one group in order; numbers of 16 bits are sorted without comparing."""
+    return np.argsort(groups.astype(np.min_scalar_type(n_groups_of(groups))), kind="stable")
+
+
 def n_groups_of(groups: IntArray) -> int:
     """Number of groups, numbered from 0."""
     return int(groups.max(initial=-1)) + 1
@@ -619,7 +624,7 @@ class GroupPairs:
             return None
         rows, columns = (np.where(part >= 0, number[part], -1) for part in (rows, columns))
         members = np.flatnonzero(columns >= 0)
-        members = members[np.argsort(columns[members], kind="stable")]
+        members = members[order_of_groups(columns[members])]
         group, n_columns = columns[members], n_columns[kept]
         starts = np.cumsum(n_columns) - n_columns
         # a group of very many columns is cut by its heaviest, which come first
@@ -641,7 +646,7 @@ class GroupPairs:
         by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows * n_columns * width
         # one dense table for each such group, one after the other; what is in other groups goes behind the last
         ends = np.cumsum(np.where(by_product, n_rows * n_columns, 0))
-        ordered = in_a_group[np.argsort(rows[in_a_group], kind="stable")]
+        ordered = in_a_group[order_of_groups(rows[in_a_group])]
         of_group, first_row = rows[ordered], np.cumsum(n_rows) - n_rows
         begins = np.full(rows.size, ends[-1])
         lines = (np.arange(ordered.size) - first_row[of_group] - n_rows[of_group]) * n_columns[of_group]
