@@ -48,8 +48,9 @@ MAX_CELLS = 20_000_000
 """Rows times groups up to which a given number of groups is found on all rows: four tables of 160 MB."""
 NEARLY_AS_GOOD = 0.005
 """Difference of scores up to which two groupings are as good as each other (see the page on the quorum)."""
-SAME_GROUPING = 0.995
-"""Adjusted Rand index above which two points count as one grouping, of which the better one is confirmed."""
+SAME_GROUPING = 0.999
+"""Adjusted Rand index above which two points count as one grouping, of which the better one is confirmed: finer than
+the agreement with the search on all rows that is asked for (0.995)."""
 
 
 @dataclass(frozen=True)
@@ -317,7 +318,8 @@ class QuorumPath:
         # which groups are merged hangs on small differences, so all rows are asked where their number allows it
         on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
         scorer = self.all_rows if on_all else self.scorer
-        labels = group_rows(scorer.for_given_number(), n_groups, self.labels(finest) if on_all else finest.row_labels)
+        fine = self.labels(finest) if on_all else finest.row_labels
+        labels = group_rows(scorer.for_given_number(), n_groups, fine, scorer.plain)
         columns = None if labels is None else columns_behind(scorer.problem, labels)
         if labels is None or columns is None:
             found = finest
