@@ -71,7 +71,7 @@ def group_rows(
     tree = average_tree(1.0 - similarity / max(float(similarity.max()), 1e-300), sizes)
     found = cut_tree(tree, n_groups)
     labels = _moved(problem, np.where(inside, found[leaves], -1))
-    return labels if few else _most_likely(problem if plain is None else problem.with_weights(plain), labels)
+    return labels if few else most_likely(problem if plain is None else problem.with_weights(plain), labels)
 
 
 def _walk_alone(problem: PreferenceMatrix, n_groups: int) -> IntArray:
@@ -118,7 +118,7 @@ def _moved(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
     return labels
 
 
-def _most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
+def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
     """Rows moved to the group in which the candidates that hold them are most likely, if no group runs empty.
 
     The likelihood of a candidate is the share of the group, as far as its source saw it, that it holds; one element

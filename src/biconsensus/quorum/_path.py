@@ -25,7 +25,7 @@ from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
-from biconsensus.quorum._given_number import group_rows
+from biconsensus.quorum._given_number import group_rows, most_likely
 from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, nearest, score_weights
 
 if TYPE_CHECKING:
@@ -230,7 +230,8 @@ class QuorumPath:
         -----
         Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
-        The minimum sizes count all rows.
+        The minimum sizes count all rows. Where a number of groups was given, the rows at last go to the group in which
+        their candidates are most likely.
         """
         condensed = self.condensed
         if not condensed.sampled:
@@ -242,6 +243,8 @@ class QuorumPath:
             rows = point.all_rows
         else:
             rows, columns = _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
+            if point.rule == "nearest":
+                rows = most_likely(whole.with_weights(condensed.in_whole(self.scorer.plain)), rows)
         sizes = (1, 1) if point.rule == "nearest" else self.sizes
         return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
 
