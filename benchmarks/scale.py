@@ -48,6 +48,8 @@ CALLS = 2
 """Calls of every contender, of which the least figures count; as many for all, so that none has more luck."""
 CALLED_TWICE = 10**6
 """Elements up to which that holds for the slower ones, too."""
+NEEDED = 0.001
+"""Seconds from which on a stage counts as needed: where all rows are searched, nothing is left to finish."""
 TIME_LIMIT = 600
 """Seconds that one call may take."""
 
@@ -254,7 +256,7 @@ def _stages(values: Values) -> list[str]:
         "## Stages",
         "",
         "Processor seconds of each stage of `find_consensus(table)` and of the labels. The exponents are fitted on all "
-        "sizes (1 is linear); stages of a few milliseconds have exponents of chance. No majority is searched for where "
+        "sizes at which a stage takes a millisecond or more (1 is linear). No majority is searched for where "
         "the path of a sample is far from one.",
         "",
         "![Seconds of each stage](scale-stages.png)",
@@ -269,11 +271,7 @@ def _stages(values: Values) -> list[str]:
                 cells = " | ".join(f"{here[name]:.3f}" for name in names)
                 lines.append(f"| {kind} | {size_name(m)} | {here['rows']:,.0f} | {cells} |")
             if len(found) > 1:
-                slopes = " | ".join(
-                    f"{_exponent(list(found), own):.2f}" if min(own) > 0 else ""
-                    for name in names
-                    if (own := [here[name] for here in found.values()])
-                )
+                slopes = " | ".join(_slope({m: here[name] for m, here in found.items()}) for name in names)
                 lines.append(f"| {kind} | exponent | | {slopes} |")
             lines.append("")
     return lines
@@ -283,6 +281,12 @@ def _staged(values: Values, kind: str) -> dict[int, Values]:
     """Stages by the number of elements."""
     sizes = [10**4, 10**5, 10**6, 10**7]
     return {m: values[f"stages {kind} {size_name(m)}"] for m in sizes if f"stages {kind} {size_name(m)}" in values}
+
+
+def _slope(seconds: dict[int, float]) -> str:
+    """The exponent of a stage, from the sizes that need it."""
+    needed = {m: value for m, value in seconds.items() if value >= NEEDED}
+    return f"{_exponent(list(needed), list(needed.values())):.2f}" if len(needed) > 1 else ""
 
 
 def _exponent(sizes: list[int], seconds: list[float]) -> float:

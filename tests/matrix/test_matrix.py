@@ -135,17 +135,19 @@ def test_columns_that_begin_alike_are_told_apart_by_what_follows(monkeypatch):
     assert problem.weights.tolist() == [2, 1, 1, 1, 1]
 
 
-def test_what_columns_hold_is_counted_again_only_for_rows_that_moved(monkeypatch):
+@pytest.mark.parametrize("padded", [0, 2])
+def test_what_columns_hold_is_counted_again_only_for_rows_that_moved(monkeypatch, padded):
+    monkeypatch.setattr(preference, "PADDED", padded)
     rng = np.random.default_rng(1)
     problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(rng.integers(0, 5, (200, 6))))
     dense = problem.entries.toarray() * problem.counts[:, None]
-    counted, held_of = [], preference._held
+    counted, held_of = [], PreferenceMatrix._held
 
-    def count(entries, *rest):
-        counted.append(entries.shape[0])
-        return held_of(entries, *rest)
+    def count(matrix, rows, n_groups, among=None):
+        counted.append(rows.size if among is None else among.size)
+        return held_of(matrix, rows, n_groups, among)
 
-    monkeypatch.setattr(preference, "_held", count)
+    monkeypatch.setattr(PreferenceMatrix, "_held", count)
     rows = rng.integers(-1, 4, problem.shape[0])
     for _ in range(5):
         rows = rows.copy()
@@ -177,3 +179,26 @@ def test_some_rows_and_the_rows_that_any_of_some_columns_holds():
     assert np.array_equal(part.entries.toarray(), problem.entries.toarray()[[3, 1]])
     assert part.counts.tolist() == [5, 7]
     assert problem.some_rows(np.array([2])).counts.tolist() == [1]
+
+
+@pytest.mark.parametrize("kept", [0, 10**6])
+def test_columns_of_rows_are_those_of_the_entries_filled_up_to_one_length(monkeypatch, kept):
+    monkeypatch.setattr(preference, "KEPT", kept)
+    rng = np.random.default_rng(3)
+    for table in (rng.integers(0, 4, (40, 6)), rng.integers(-1, 4, (40, 6))):
+        problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(table))
+        n_rows, n_columns = problem.shape
+        for part in (slice(None), slice(5, 9), np.array([7, 2, 30])):
+            lists = problem.columns_of_rows(part)
+            assert lists.shape[0] == problem.row_length
+            for row, columns in zip(np.arange(n_rows)[part], lists.T, strict=True):
+                own = np.flatnonzero(problem.entries[[row]].toarray().ravel())
+                assert columns[columns < n_columns].tolist() == own.tolist()
+                assert (columns[own.size :] == n_columns).all()
+
+
+def test_rows_of_very_different_lengths_are_not_filled_up():
+    problem = PreferenceMatrix.from_pool(
+        bc.Pool.from_groups([[k] for k in range(30)] + [[0, k] for k in range(1, 30)], 30)
+    )
+    assert problem.row_length == 0

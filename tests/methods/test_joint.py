@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from biconsensus import Pool, find_consensus
+from biconsensus.matrix import _matrix as matrix_module
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods import _joint as bipartite
 from biconsensus.methods import _joint as joint_method
@@ -322,10 +323,12 @@ def test_groups_are_joined_however_small_the_weights_are() -> None:
     assert np.array_equal(bipartite.merged(small, columns), joined)
 
 
+@pytest.mark.parametrize("padded", [0, 2])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_groups_that_changed_a_little_give_the_rows_of_a_fresh_look(
-    monkeypatch: pytest.MonkeyPatch, missing: float
+    monkeypatch: pytest.MonkeyPatch, missing: float, padded: int
 ) -> None:
+    monkeypatch.setattr(matrix_module, "PADDED", padded)
     rng = np.random.default_rng(4)
     table = planted(4, 400, 12).astype(float)
     table[rng.random(table.shape) < missing] = np.nan
@@ -333,17 +336,22 @@ def test_groups_that_changed_a_little_give_the_rows_of_a_fresh_look(
     votes = Votes.at_quorum(problem, Fraction(1, 5))
     columns = np.arange(problem.shape[1]) // 2
     scored: list[int] = []
-    top_rows = Votes._top_rows
+    top_rows, top_even_rows = Votes._top_rows, Votes._top_even_rows
 
     def counted(self: Votes, columns: NDArray[np.int_], first: bool = False) -> object:
         scored.append(self.problem.shape[0])
         return top_rows(self, columns, first)
+
+    def counted_even(self: Votes, columns: NDArray[np.int_], among: NDArray[np.int_] | None = None) -> object:
+        scored.append(self.problem.shape[0] if among is None else among.size)
+        return top_even_rows(self, columns, among)
 
     for step in range(30):
         columns = columns.copy()
         columns[rng.integers(columns.size)] = rng.integers(-1, columns.max() + 2)
         with monkeypatch.context() as patch:
             patch.setattr(Votes, "_top_rows", counted)
+            patch.setattr(Votes, "_top_even_rows", counted_even)
             rows, value = votes.best_rows(columns)
         fresh_rows, fresh_value = Votes.at_quorum(problem, Fraction(1, 5)).best_rows(columns)
         assert np.array_equal(rows, fresh_rows), step
@@ -377,3 +385,27 @@ def test_pairs_of_columns_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPatc
             inside = rows == columns[left]
             both = problem.entries[:, [left, right]].toarray()[inside].prod(axis=1)
             assert shared == pytest.approx(problem.counts[inside] @ both)
+
+
+@pytest.mark.parametrize("kept", [0, 10**6])
+@pytest.mark.parametrize("n_groups", [3, 40])
+@pytest.mark.parametrize("kind", ["complete", "outliers", "missing"])
+def test_best_rows_are_those_of_all_scores(monkeypatch, kind, n_groups, kept) -> None:
+    monkeypatch.setattr(joint_method, "KEPT", kept)
+    monkeypatch.setattr(matrix_module, "KEPT", kept)
+    monkeypatch.setattr(joint_method, "SCORED", 1000)
+    rng = np.random.default_rng([n_groups, len(kind)])
+    table = rng.integers(0, 12, (200, 9)).astype(float)
+    if kind != "complete":
+        table[rng.random(table.shape) < 0.2] = -1 if kind == "outliers" else np.nan
+    problem = problem_of(table)
+    votes = Votes.at_quorum(problem, Fraction(1, 10))
+    assert problem.row_length == 9
+    columns = rng.integers(-1, n_groups, problem.shape[1])
+    changed = columns.copy()
+    changed[np.flatnonzero(columns == 0)[:1]] = -1  # few groups differ, so that only rows near them are scored again
+    for asked in (columns, changed):
+        scores = votes.row_scores(asked)
+        rows, value = votes.best_rows(asked)
+        assert (rows == np.where(scores.max(axis=0) > 0, scores.argmax(axis=0), -1)).all()
+        assert value == problem.counts @ np.maximum(scores.max(axis=0), 0.0)

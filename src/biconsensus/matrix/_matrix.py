@@ -17,12 +17,17 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
-UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes")
+UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes", "row_length", "_lists")
 """What is kept of a matrix when its weights change."""
 SCANNED = 8
 """Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
 FEW_MOVED = 4
 """Of how many rows one at most moved to another group, for those alone to be counted again; estimated, for speed."""
+PADDED = 2
+"""Times the memberships that there may be places where all rows are made as long as the longest; estimated, for
+speed."""
+KEPT = 1 << 21
+"""Memberships up to which the columns of each row are kept in a second form: 16 megabytes. For speed."""
 PROBE = 1 << 12
 """Rows that mostly tell candidates apart."""
 
@@ -88,6 +93,33 @@ class PreferenceMatrix:
         """(nnz,) each stored entry times the multiplicity of its row."""
         counts = self.counts.astype(np.float64)[self.row_of_entry]
         return counts if self.binary else counts * self.entries.data
+
+    @cached_property
+    def row_length(self) -> int:
+        """Columns of the longest row, where most rows have nearly as many, as in tables of labels; else 0."""
+        length = int(np.diff(self.entries.indptr).max(initial=0))
+        return length if length * self.shape[0] <= PADDED * self.entries.nnz else 0
+
+    def columns_of_rows(self, part: slice | IntArray) -> IntArray:
+        """(k, p) the columns of some rows, `row_length` of each; a number behind all columns where a row has fewer.
+
+        Rows come last, so that what is done to all of them is done to long stretches of memory.
+        """
+        return self._lists[:, part] if self.entries.nnz <= KEPT else self._listed(part)
+
+    @cached_property
+    def _lists(self) -> IntArray:
+        """(k, r) the columns of all rows."""
+        return self._listed(slice(None))
+
+    def _listed(self, part: slice | IntArray) -> IntArray:
+        """(k, p) the columns of some rows, taken from the entries."""
+        entries, length = self.entries, self.row_length
+        if entries.nnz == self.shape[0] * length:
+            return np.asarray(entries.indices.reshape(-1, length)[part].T.astype(np.int64, order="C"))
+        place = entries.indptr[:-1][part] + np.arange(length)[:, None]
+        stored = np.take(entries.indices, np.minimum(place, entries.nnz - 1))
+        return np.where(place < entries.indptr[1:][part], stored, self.shape[1]).astype(np.int64)
 
     @cached_property
     def sizes(self) -> FloatArray:
@@ -203,10 +235,24 @@ class PreferenceMatrix:
         if self.binary and last and last["held"].shape[1] == n_groups:
             moved = np.flatnonzero(rows != last["rows"])
             if FEW_MOVED * moved.size < rows.size:  # numbers of elements are whole, so that sums are exact
-                entries, counts = csr_array(self.entries[moved]), self.counts[moved]
-                lost = _held(entries, counts, last["rows"][moved], n_groups)
-                return np.asarray(last["held"] - lost + _held(entries, counts, rows[moved], n_groups))
-        return _held(self.entries, self.counts, rows, n_groups)
+                lost = self._held(last["rows"], n_groups, moved)
+                return np.asarray(last["held"] - lost + self._held(rows, n_groups, moved))
+        return self._held(rows, n_groups)
+
+    def _held(self, rows: IntArray, n_groups: int, among: IntArray | None = None) -> FloatArray:
+        """(q, T) elements of each group of rows that each column holds; or of some (k,) of the rows."""
+        if not (self.binary and self.row_length):
+            part = self if among is None else self.some_rows(among)
+            return _held(part.entries, part.counts, rows if among is None else rows[among], n_groups)
+        n_columns, n_rows = self.shape[1], rows.size if among is None else among.size
+        held = np.zeros((n_columns + 1) * (n_groups + 1))
+        step = max(1, max(CACHED, held.size) // self.row_length)
+        for start in range(0, n_rows, step):
+            here = slice(start, start + step) if among is None else among[start : start + step]
+            place = self.columns_of_rows(here) * (n_groups + 1)
+            place += np.where(rows[here] >= 0, rows[here], n_groups)
+            held += sums_by(place.ravel(), np.broadcast_to(self.counts[here], place.shape).ravel(), held.size)
+        return held.reshape(-1, n_groups + 1)[:-1, :n_groups]
 
     def shared_with_groups(self, rows: IntArray, n_groups: int) -> csr_array:
         """(q, T) the same, sparse: by way of the table where it is small, else by the pairs that share an element."""
@@ -220,6 +266,8 @@ class PreferenceMatrix:
         weights = np.where(columns >= 0, self.weights, 0.0)
         # the elements of the block that each column holds: whole numbers, the same in any order of the rows
         known = self._known_held(rows, n_groups)
+        if known is None and self.binary and self._last_held and self._last_held["held"].shape[1] == n_groups:
+            known = self.held_by_columns(rows, n_groups)  # mostly few rows have moved since the last table
         if known is not None:
             held = np.where(columns >= 0, known[np.arange(columns.size), columns], 0.0) if n_groups else weights
         else:
@@ -280,7 +328,7 @@ class PreferenceMatrix:
 
 
 def _held(entries: csr_array, counts: IntArray, rows: IntArray, n_groups: int) -> FloatArray:
-    """(q, T) elements of each group of rows that each column holds."""
+    """(q, T) elements of each group of rows that each column holds, of rows of any lengths and values."""
     n_columns, group = entries.shape[1], np.where(rows >= 0, rows, n_groups)
     held = np.zeros(n_columns * (n_groups + 1))
     for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):

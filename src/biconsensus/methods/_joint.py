@@ -26,7 +26,7 @@ from biconsensus.matrix._groups import (
     top_in_rows,
     values_at,
 )
-from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
+from biconsensus.matrix._matrix import KEPT, SCANNED, PreferenceMatrix
 from biconsensus.pool._rows import CACHED
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray, comparable
 
@@ -34,6 +34,8 @@ MAX_ROUNDS = 50
 """Bound of every loop that also ends by itself, since each round must gain."""
 SCORED = 1 << 18
 """Scores of rows in groups that are looked at together: two megabytes; fewer are slower by their calls. For speed."""
+MANY_GROUPS = 300
+"""Groups up to which rows of nearly as many columns each are scored in a table of all groups; estimated, for speed."""
 FEW_NEAR = 6
 """Of how many columns one at most is in a group that changed, for rows near those to be scored alone; estimated, for
 speed."""
@@ -110,9 +112,12 @@ class Votes:
             rows = np.flatnonzero(self.problem.rows_with_any(near))
             if 2 * rows.size < best.size:
                 # a row that none of these columns holds gains nothing from their groups, before and now
-                part = Votes(self.problem.some_rows(rows), self.reward, self.cost)
                 best, top = best.copy(), top.copy()
-                best[rows], top[rows] = part._top_rows(columns)
+                if self._is_even(n_groups_of(columns)):
+                    best[rows], top[rows] = self._top_even_rows(columns, rows)
+                else:
+                    part = Votes(self.problem.some_rows(rows), self.reward, self.cost)
+                    best[rows], top[rows] = part._top_rows(columns)
                 return best, top
         return self._top_rows(columns)
 
@@ -124,6 +129,8 @@ class Votes:
     def _top_rows(self, columns: IntArray, first: bool = False) -> tuple[IntArray, FloatArray]:
         """(r,) and (r,) the group of the largest score of each row, and that score; or of the first that gains."""
         n_rows, n_groups = self.problem.shape[0], n_groups_of(columns)
+        if self._is_even(n_groups) and not first:
+            return self._top_even_rows(columns)
         if not self._is_dense(n_rows, n_groups, self.problem.entries.nnz):
             near = self._near_rows(columns)
             if first:
@@ -141,6 +148,59 @@ class Votes:
                 top[part] = scores.max(axis=0)
                 best[part] = first_of_each(scores == top[part])
         return best, top
+
+    def _top_even_rows(self, columns: IntArray, among: IntArray | None = None) -> tuple[IntArray, FloatArray]:
+        """The same for all rows or some (k,) of them, which have nearly as many columns; any group where none gains."""
+        n_groups, n_rows = n_groups_of(columns), self.problem.shape[0] if among is None else among.size
+        # columns in no group, and places behind the last column, are counted in one more, which never gains
+        group = np.append(np.where(columns >= 0, columns, n_groups), n_groups)
+        cost = sums_by(group[:-1], self.cost, n_groups + 1)
+        cost[n_groups] = np.inf
+        best, top = np.empty(n_rows, np.int64), np.empty(n_rows)
+        step = max(1, SCORED // (n_groups + 1))
+        for start in range(0, n_rows, step):
+            part = slice(start, min(start + step, n_rows))
+            here, size = part if among is None else among[part], part.stop - start
+            lists = self.problem.columns_of_rows(here)
+            rewards = self._rewards[:, here] if self.problem.entries.nnz <= KEPT else np.take(self._padded, lists)
+            own = np.take(group, lists)
+            place = own * size
+            place += np.arange(size)
+            scores = sums_by(place.ravel(), rewards.ravel(), (n_groups + 1) * size).reshape(-1, size)
+            if self.unseen is not None or n_groups <= 2 * lists.shape[0]:
+                scores -= cost[:, None]
+                if self.unseen is not None:
+                    scores[:n_groups] += self._unseen_scores(columns, here)
+                top[part] = scores.max(axis=0)
+                best[part] = first_of_each(scores == top[part])
+            else:  # a row gains only in groups of its own columns
+                near = np.take(scores, place)
+                near -= np.take(cost, own)
+                top[part] = near.max(axis=0)
+                own += (near < top[part]) * np.int64(n_groups)  # behind all groups
+                best[part] = own.min(axis=0)
+        return best, top
+
+    def _is_even(self, n_groups: int) -> bool:
+        """Whether rows are memberships in nearly as many columns each, as in tables of labels, and groups are few."""
+        return self._binary and self.problem.row_length > 0 and n_groups <= MANY_GROUPS
+
+    @cached_property
+    def _padded(self) -> FloatArray:
+        """(q + 1,) what a column gives, and nothing for the place behind the last."""
+        return np.append(self.reward, 0.0)
+
+    @cached_property
+    def _rewards(self) -> FloatArray:
+        """(k, r) what each column of each row gives to it."""
+        return np.take(self._padded, self.problem.columns_of_rows(slice(None)))
+
+    def _unseen_scores(self, columns: IntArray, part: slice | IntArray) -> FloatArray:
+        """(T, p) what the columns of each group do not ask of some rows, because they did not see them."""
+        assert self.unseen is not None
+        assert self.problem.mask is not None
+        by_mask = summed(in_groups(columns, self.cost), self.problem.mask, self.unseen.shape[1]).toarray()
+        return np.asarray((self.unseen[part] @ by_mask).T)
 
     def best_columns(self, rows: IntArray) -> IntArray:
         """(q,) best group of each column (-1 where none gains), groups without columns left out."""
@@ -179,19 +239,15 @@ class Votes:
         # columns in no group are counted in one more, which is left out
         group = np.where(columns >= 0, columns, n_groups)
         place = np.take(group * n_rows, indices)
-        if indices.size == n_rows * self._length:
-            place.reshape(n_rows, self._length)[:] += np.arange(n_rows)[:, None]
-        else:
-            place += np.repeat(np.arange(n_rows), np.diff(entries.indptr[start : stop + 1]))
+        place += np.repeat(np.arange(n_rows), np.diff(entries.indptr[start : stop + 1]))
         reward = np.take(self.reward, indices)
         if not self._binary:
             reward *= entries.data[stored]
         held = sums_by(place, reward, (n_groups + 1) * n_rows)
         scores = held.reshape(n_groups + 1, n_rows)[:n_groups]
         scores -= sums_by(group, self.cost, n_groups + 1)[:n_groups, None]
-        if self.unseen is not None and self.problem.mask is not None:
-            by_mask = summed(in_groups(columns, self.cost), self.problem.mask, self.unseen.shape[1]).toarray()
-            scores += (self.unseen[start:stop] @ by_mask).T
+        if self.unseen is not None:
+            scores += self._unseen_scores(columns, slice(start, stop))
         return scores
 
     def _near_rows(self, columns: IntArray) -> csr_array:
@@ -256,11 +312,6 @@ class Votes:
         return csr_array(self.unseen_by_mask @ in_groups(rows, np.ones(rows.size), n_groups))
 
     @cached_property
-    def _length(self) -> int:
-        """Entries of the longest row: those of every row, where each source put each element in a group."""
-        return int(np.diff(self.problem.entries.indptr).max(initial=0))
-
-    @cached_property
     def _binary(self) -> bool:
         """Whether all entries are ones, so that sums are whole numbers in any order."""
         return self.problem.binary
@@ -290,6 +341,11 @@ def first_of_each(marks: BoolArray) -> IntArray:
     ranks = np.arange(n_groups, 0, -1, dtype=np.min_scalar_type(n_groups))
     largest = (marks * ranks[:, None]).max(axis=0).astype(np.int64)
     return np.where(largest > 0, n_groups - largest, 0)
+
+
+def order_of_groups(groups: IntArray) -> IntArray:
+    """(k,) items by their groups, those of one group in order; numbers of 16 bits are sorted without comparing."""
+    return np.argsort(groups.astype(np.min_scalar_type(n_groups_of(groups))), kind="stable")
 
 
 def n_groups_of(groups: IntArray) -> int:
@@ -568,7 +624,7 @@ class GroupPairs:
             return None
         rows, columns = (np.where(part >= 0, number[part], -1) for part in (rows, columns))
         members = np.flatnonzero(columns >= 0)
-        members = members[np.argsort(columns[members], kind="stable")]
+        members = members[order_of_groups(columns[members])]
         group, n_columns = columns[members], n_columns[kept]
         starts = np.cumsum(n_columns) - n_columns
         # a group of very many columns is cut by its heaviest, which come first
@@ -590,7 +646,7 @@ class GroupPairs:
         by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows * n_columns * width
         # one dense table for each such group, one after the other; what is in other groups goes behind the last
         ends = np.cumsum(np.where(by_product, n_rows * n_columns, 0))
-        ordered = in_a_group[np.argsort(rows[in_a_group], kind="stable")]
+        ordered = in_a_group[order_of_groups(rows[in_a_group])]
         of_group, first_row = rows[ordered], np.cumsum(n_rows) - n_rows
         begins = np.full(rows.size, ends[-1])
         lines = (np.arange(ordered.size) - first_row[of_group] - n_rows[of_group]) * n_columns[of_group]

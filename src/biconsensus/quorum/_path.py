@@ -25,7 +25,7 @@ from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
-from biconsensus.quorum._given_number import group_rows
+from biconsensus.quorum._given_number import group_rows, most_likely
 from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, nearest, score_weights
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ MAX_CELLS = 20_000_000
 """Rows times groups up to which a given number of groups is found on all rows: four tables of 160 MB."""
 NEARLY_AS_GOOD = 0.005
 """Difference of scores up to which two groupings are as good as each other (see the page on the quorum)."""
-SAME_GROUPING = 0.995
-"""Adjusted Rand index above which two points count as one grouping, of which the better one is confirmed."""
+SAME_GROUPING = 0.999
+"""Adjusted Rand index above which two points count as one grouping, of which the better one is confirmed: finer than
+the agreement with the search on all rows that is asked for (0.995)."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +230,8 @@ class QuorumPath:
         -----
         Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
-        The minimum sizes count all rows.
+        The minimum sizes count all rows. Where a number of groups was given, the rows at last go to the group in which
+        their candidates are most likely.
         """
         condensed = self.condensed
         if not condensed.sampled:
@@ -241,6 +243,8 @@ class QuorumPath:
             rows = point.all_rows
         else:
             rows, columns = _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
+            if point.rule == "nearest":
+                rows = most_likely(whole.with_weights(condensed.in_whole(self.scorer.plain)), rows)
         sizes = (1, 1) if point.rule == "nearest" else self.sizes
         return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
 
@@ -317,7 +321,8 @@ class QuorumPath:
         # which groups are merged hangs on small differences, so all rows are asked where their number allows it
         on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
         scorer = self.all_rows if on_all else self.scorer
-        labels = group_rows(scorer.for_given_number(), n_groups, self.labels(finest) if on_all else finest.row_labels)
+        fine = self.labels(finest) if on_all else finest.row_labels
+        labels = group_rows(scorer.for_given_number(), n_groups, fine, scorer.plain)
         columns = None if labels is None else columns_behind(scorer.problem, labels)
         if labels is None or columns is None:
             found = finest
