@@ -309,7 +309,7 @@ def sets(kept: Values) -> list[str]:
 
 def line_jobs() -> Iterator[Job]:
     """Three to fifteen lines at three shares of outliers."""
-    for seed, share, number in product(range(1 if QUICK else 4), SHARES, range(3, 16, 2)):
+    for seed, share, number in product(range(1 if QUICK else 8), SHARES, range(3, 16, 2)):
         yield f"{share}|{number}|{seed}", lambda s=share, n=number, k=seed: line_run(n, s, k)  # type: ignore[misc]
 
 

@@ -160,7 +160,9 @@ class TestDefinitions:
         assert _scale(one, np.arange(6) < 3, 0.8) != 0.8
         still, wide = np.zeros(6), np.full(6, 50.0)
         assert _scale(Column(still, 3.0, 7.5, 2, 2.0, 0.02), own, 0.8) == pytest.approx(0.15)
-        assert _scale(Column(wide, 3.0, 7.5, 2, 2.0, 0.02), own, 9.8) == 3.0
+        assert _scale(Column(wide, 3.0, 7.5, 2, 2.0, 0.02), own, 9.8) == pytest.approx(
+            3 / np.sqrt(4 * (np.sqrt(3) - 1))
+        )
 
     def test_names_of_neighbours_and_of_all(self) -> None:
         labels, shares = np.array([0, 1, 2, 1]), np.array([0.2, 0.5, 0.3])

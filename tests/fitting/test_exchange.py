@@ -81,6 +81,15 @@ class TestExchange:
         _, family, exchange = setting()
         assert exchange.fewer(exchange.explain([model_of(family, one) for one in MAPS])) is None
 
+    def test_without_a_model_others_take_its_elements(self) -> None:
+        _, family, exchange = setting()
+        moved = MAPS[0] + [[0, 0, 0.4], [0, 0, 0], [0, 0, 0]]
+        state = exchange.explain([model_of(family, one) for one in (MAPS[0], MAPS[1], moved)])
+        assert sizes(exchange.without(state, 1).how.labels)[0] < 85
+        less = [exchange.without(state, t) for t in (0, 2)]
+        assert [len(one.found) for one in less] == [2, 2]
+        assert all(one.evidence > state.evidence and sizes(one.how.labels)[0] >= 78 for one in less)
+
     def test_only_one_of_like_hypotheses_is_kept(self) -> None:
         x, family, _ = setting()
         params = np.array([model_of(family, one).fit.params for one in (MAPS[1], *MAPS, MAPS[0])])

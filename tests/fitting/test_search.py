@@ -276,6 +276,33 @@ class TestModels:
             each.append(test.log_nfa(held, p, len(points))[0])
         assert search._own_log_nfa(1, structures, chance) == pytest.approx(min(each))
 
+    @pytest.mark.parametrize(("shift", "kept"), [(5.0, True), (1.0, False)])
+    def test_the_evidence_speaks_for_a_model_within_the_band_of_another(self, shift: float, kept: bool) -> None:
+        rng = np.random.default_rng(0)
+        first = rng.uniform(0, 300, (140, 2)) + np.repeat([[0, 0], [300, 0]], 70, axis=0)
+        second = first + np.repeat([[8.0, 3], [8 + shift, 3]], 70, axis=0) + rng.normal(0, 0.4, (140, 2))
+        x = np.vstack([np.hstack([first, second]), rng.uniform(0, 600, (60, 4))])
+        search = search_of(x, "homography", 3.0, label_width=2.5)
+        search._round()
+        for away in (8, 8 + shift):
+            theta = np.ravel(np.eye(3) + [[0, 0, away], [0, 0, 3], [0, 0, 0]])
+            search.found.append(found(x, list(theta / np.linalg.norm(theta)), 3.0, "homography"))
+        search.found[1] = replace(search.found[1], log_nfa=np.inf)
+        state = search.exchange.explain(search.found)
+        assert all(search._own_log_nfa(t, search.structures(), search._whole) > 0 for t in range(2))
+        values, smaller = search._beside_others(state)
+        if not kept:  # where nearly as much is said by one model, one is left
+            assert smaller is not None
+            assert len(smaller.found) == 1
+            return
+        assert smaller is None
+        gains = [state.evidence - search.exchange.without(state, t).evidence for t in range(2)]
+        np.testing.assert_allclose(values, -np.array(gains) / np.log(10))
+        assert min(gains) > 70
+        search.exchange.run = lambda found, others: state  # type: ignore[method-assign]
+        search.exchanged([])
+        assert [one.log_nfa for one in search.found] == [-9.0, values[1]]
+
     def test_a_model_as_the_evidence_sees_it(self) -> None:
         rng = np.random.default_rng(0)
         x = np.hstack([rng.uniform(0, 100, (60, 2))] * 2)

@@ -95,7 +95,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     pool_ : Pool
         The hypotheses behind the models.
     consensus_ : Consensus
-        The models as bi-clusters of `pool_`.
+        The models as bi-clusters of `pool_`. Its labels are votes: the model whose hypotheses hold the element most, of
+        those within whose threshold it lies. So they differ from `labels_` for elements between two models, and for
+        those that get a label beyond the threshold or lose one within it.
     n_tested_, n_kept_ : int
         Hypotheses of the first round, and how many of them passed the screening.
     n_rounds_ : int

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.special import gammaln
+from scipy.special import fdtri, gammaln
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
@@ -17,8 +17,10 @@ _STEPS = 6
 """Alternations between the elements of each model and its scale; most sets settle within four."""
 _FIRST_SCALE = 0.4
 """Scale that a model starts with, in thresholds: a threshold of 2.5 scales holds nearly all elements of a model."""
-_SCALES = (0.05, 1.0)
-"""Smallest and largest scale of a model in thresholds: repeated matches have no noise, and would have a scale of 0."""
+_SMALLEST_SCALE = 0.05
+"""Smallest scale of a model in thresholds: repeated matches have no noise, and would have a scale of 0."""
+_WITHIN = 2 / 3
+"""Part of a model's elements within the threshold at its largest scale: looser models are made of clutter."""
 _NEIGHBOURS = 12
 """Neighbours that say which model an element belongs to: six on average come before it, as in a triangulation."""
 
@@ -142,4 +144,6 @@ def _scale(one: Column, own: BoolArray, before: float) -> float:
         return before
     weights = student_weights(distances, one.codimension, before)
     square = float((weights * distances**2).sum() / (len(distances) - one.used) / one.codimension)
-    return float(np.clip(np.sqrt(square), *(one.threshold * np.array(_SCALES))))
+    # squared distances over c and the squared scale follow the law F of c and the degrees of freedom of Student's law
+    largest = 1 / np.sqrt(one.codimension * fdtri(one.codimension, _TAIL, _WITHIN))
+    return float(np.clip(np.sqrt(square), _SMALLEST_SCALE * one.threshold, largest * one.threshold))

@@ -78,7 +78,14 @@ class Exchange:
         for t in range(len(state.found)) if len(state.found) > 1 else ():
             trials.append(self._with(state, [], {t}))
             trials += [other for s in range(t) if (other := self._joined(state, s, t)) is not None]
-        return self._best(trials, state)
+        best = self._best(trials)
+        return best if best is not None and best.evidence > state.evidence else None
+
+    def without(self, state: Explanation, t: int) -> Explanation:
+        """The best set with one certain model less, dropped or joined with another."""
+        others = [s for s in range(len(state.found)) if s != t]
+        joined = [other for s in others if (other := self._joined(state, min(s, t), max(s, t))) is not None]
+        return self._best([self._with(state, [], {t}), *joined]) or state
 
     def _more(self, state: Explanation, others: Sequence[Found]) -> Explanation | None:
         """One model more, if that is better: drawn within one of the others, within clutter or within all elements."""
@@ -89,13 +96,13 @@ class Exchange:
         alone = [explained([column], _CHOICES, self._near).gains for column in columns]
         worth = [float(np.maximum(gains - state.how.gains, 0.0).sum()) for gains in alone]
         first = np.argsort(-np.array(worth), kind="stable")[:_TRIED]
-        return self._best([self._with(state, [(new[i], columns[i])]) for i in first], state)
+        best = self._best([self._with(state, [(new[i], columns[i])]) for i in first])
+        return best if best is not None and best.evidence > state.evidence else None
 
-    def _best(self, trials: list[Explanation], state: Explanation) -> Explanation | None:
-        """The best of the trials, with all models refitted; None where it is no better than the state."""
+    def _best(self, trials: list[Explanation]) -> Explanation | None:
+        """The best of the trials, with all models refitted."""
         first = sorted(trials, key=lambda one: -one.evidence)[:_SETTLED]
-        best = max([self._settled(one) for one in first], key=lambda one: one.evidence, default=state)
-        return best if best.evidence > state.evidence else None
+        return max((self._settled(one) for one in first), key=lambda one: one.evidence, default=None)
 
     def _with(
         self, state: Explanation, new: list[tuple[Found, Column]], without: set[int] | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from biconsensus.fitting._evidence import Column, Neighbours
-from biconsensus.fitting._exchange import Exchange
+from biconsensus.fitting._exchange import Exchange, Explanation
 from biconsensus.fitting._groups import (
     Candidates,
     Exclusion,
@@ -41,6 +41,9 @@ _SCALE = 0.95
 """Part of a model's own elements that its own scale holds."""
 _MAJORITY = 0.5
 """A model of which more than this part lies within the own scale of others is no structure of its own."""
+_CLEARLY = 1.0
+"""Natural logarithms by which the elements of a model must be likelier with it than without it, on average, where they
+lie within the bands of others: one plane that is uneven and cut in two gains less (halves of napiera 0.2 to 1)."""
 _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
@@ -278,17 +281,36 @@ class ModelSearch:
 
     def exchanged(self, others: list[Found]) -> None:
         """Change the models that were found while the evidence grows; each must be meaningful beside the others."""
-        self.found = self.exchange.run(self.found, others).found
+        state = self.exchange.run(self.found, others)
         while True:
-            structures = self.structures()
-            values = [self._own_log_nfa(t, structures, self._whole) for t in range(len(self.found))]
-            worst = int(np.argmax(values))
-            if len(values) == 1 or values[worst] < np.log10(self.settings.epsilon):
+            self.found = state.found
+            values, smaller = self._beside_others(state)
+            if smaller is None:
                 break
-            del self.found[worst]
+            state = smaller
         self.found = [
-            replace(one, log_nfa=value) if np.isinf(one.log_nfa) else one for one, value in zip(self.found, values)
+            replace(one, log_nfa=float(value)) if np.isinf(one.log_nfa) else one
+            for one, value in zip(self.found, values)
         ]
+
+    def _beside_others(self, state: Explanation) -> tuple[FloatArray, Explanation | None]:
+        """(t,) log-10 NFA of each model beside the others, and the set without the weakest, if that means nothing.
+
+        Near another plane, few elements of a model are outside of the band of the other. So the evidence may speak for
+        it: without it all of its elements must be clearly less likely. By chance a likelihood ratio of r has a
+        probability of 1 / r at most, and the evidence has paid for the number of hypotheses.
+        """
+        structures = self.structures()
+        values = np.array([self._own_log_nfa(t, structures, self._whole) for t in range(len(self.found))])
+        for t in np.argsort(-values, kind="stable") if len(values) > 1 else ():
+            if values[t] < np.log10(self.settings.epsilon):
+                break
+            without = self.exchange.without(state, int(t))
+            gain = state.evidence - without.evidence
+            if gain <= _CLEARLY * np.count_nonzero(state.how.labels == t):
+                return values, without
+            values[t] = min(values[t], -gain / np.log(10))
+        return values, None
 
     def _column(self, one: Found) -> Column:
         """A model as the comparison of sets of models sees it."""
