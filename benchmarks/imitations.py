@@ -179,6 +179,21 @@ def some_digits(seed: int) -> tuple[FloatArray, IntArray]:
     return X, truth
 
 
+def small_clouds(seed: int) -> tuple[FloatArray, IntArray]:
+    """Two to four normal clouds of 25 to 120 points in 4 to 10 dimensions, the nearest two 4 to 7 deviations apart."""
+    rng = np.random.default_rng([8, seed])
+    d, k = int(rng.integers(4, 11)), int(rng.integers(2, 5))
+    sizes = rng.integers(25, 121, size=k)
+    centres = rng.normal(size=(k, d))
+    apart = np.sqrt(((centres[:, None] - centres) ** 2).sum(axis=2) + 1e9 * np.eye(k))
+    centres *= rng.uniform(4, 7) / apart.min()
+    parts = [
+        rng.normal(size=(int(size), d)) * np.exp(rng.normal(0, 0.25, d)) + centre
+        for size, centre in zip(sizes, centres, strict=True)
+    ]
+    return np.concatenate(parts), np.repeat(np.arange(k), sizes)
+
+
 def plane_shapes(seed: int) -> tuple[FloatArray, IntArray]:
     """Rings, arcs, lines, crosses, spirals and blobs of many densities in the plane, some in a thin background."""
     rng = np.random.default_rng([6, seed])
@@ -327,6 +342,7 @@ KINDS: dict[str, Callable[[int], tuple[FloatArray, IntArray]]] = {
     "turned objects": turned_objects,
     "pen strokes": pen_strokes,
     "some digits": some_digits,
+    "small clouds": small_clouds,
     "plane shapes": plane_shapes,
     "small plane": small_plane,
 }
