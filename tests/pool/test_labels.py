@@ -221,6 +221,11 @@ def test_columns_says_which_vote(columns):
         bc.Pool.from_labels(FRAME, columns=["bb"])
 
 
+def test_nothing_is_said_of_columns_that_were_not_chosen():
+    frame = FRAME.rename(columns={"name": "id"}).assign(truth=A).set_axis(NAMES)
+    assert [source.name for source in bc.Pool.from_labels(frame, columns=["a", "b"]).sources] == ["a", "b"]
+
+
 def test_columns_are_found_by_the_labels_that_pandas_gave_them():
     frame = pd.DataFrame({5: A, 0: B, ("x", "y"): A})
     assert [source.name for source in bc.Pool.from_labels(frame, columns=[0, ("x", "y")]).sources] == [

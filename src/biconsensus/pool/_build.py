@@ -71,7 +71,8 @@ def _groupings(table: LabelVectors, columns: Sequence[str | int] | None, has_ids
     kind = LABELS if table.named else VECTORS
     raw = Raw("labels", _Values(table), has_ids=has_ids or table.ids is not None)
     roles = roles_of(raw, kind, Reading(columns=columns))
-    warn_of(roles.notes, "labels", "Pool.from_labels(labels, columns=[...]) decides")
+    if columns is None:
+        warn_of(roles.notes, "labels", "Pool.from_labels(labels, columns=[...]) decides")
     own = table.ids if roles.ids is None else exact_array(table.values(roles.ids))
     return replace(table.select(roles.used), ids=own)
 
