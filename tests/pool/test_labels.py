@@ -281,3 +281,8 @@ def test_records_are_a_table_with_names():
     pool = bc.Pool.from_labels(records)
     assert [source.name for source in pool.sources] == ["a", "b"]
     assert pool.ids.tolist() == list(range(M))  # the index that pandas wrote
+
+
+def test_the_name_of_a_column_is_no_ids():
+    with pytest.raises(InputTypeError, match=r"got 'name'; give the column itself: table\['name'\]"):
+        bc.Pool.from_labels(FRAME, ids="name", columns=["a", "b"])

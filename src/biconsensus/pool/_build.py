@@ -294,6 +294,8 @@ def _check_ids(ids: Any, m: int) -> NDArray[Any] | None:
     """One identifier for each element."""
     if ids is None:
         return None
+    if isinstance(ids, str):
+        raise InputTypeError(f"ids must be one for each element, got {ids!r}; give the column itself: table[{ids!r}].")
     values = exact_array(ids)
     if values.shape != (m,):
         raise InputError(f"ids has shape {values.shape}; it must be ({m},), one for each element.")
