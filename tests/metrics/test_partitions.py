@@ -150,7 +150,5 @@ def test_modularity_leaves_its_input_alone():
 
 
 def test_labels_without_an_order_are_refused_with_their_name() -> None:
-    with pytest.raises(
-        InputTypeError, match=r"truth holds labels that have no order .* leave out elements"
-    ):
+    with pytest.raises(InputTypeError, match=r"truth holds labels that have no order .* leave out elements"):
         metrics.ari([None, 1], [1, 1])
