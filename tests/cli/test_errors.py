@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -140,3 +141,24 @@ def test_without_a_command_the_help_is_shown_as_it_is(words: list[str], capsys: 
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("Usage: biconsensus")
     assert len(lines) > 10
+
+
+@pytest.mark.parametrize(("ended", "code"), [(SystemExit(143), 143), (KeyboardInterrupt(), 130)], ids=["TERM", "INT"])
+def test_an_end_while_an_archive_is_written_is_no_error(
+    ended: BaseException,
+    code: int,
+    here: Callable[..., Any],
+    labels_csv: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handles = []
+
+    def stopped(archive: zipfile.ZipFile, name: str, data: Any) -> None:
+        handles.append(archive.open(name, "w"))  # an archive with an open member cannot be closed
+        raise ended
+
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", stopped)
+    found = here("merge", "labels.csv", "--save", "result.bic")
+    assert (found.returncode, "Error" in found.stderr) == (code, False)
+    assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]

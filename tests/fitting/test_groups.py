@@ -124,7 +124,7 @@ class TestSmallSteps:
         table[:5, 0] = table[:5, 1] = table[:5, 5] = 1
         table[5:, 2] = table[5:, 3] = 1
         table[4:, 4] = 1
-        none = np.empty((6, 1))
+        none = np.zeros((6, 1))
         log_nfa = np.array([-3.0, -9, -5, -4, -1, -7])
         screened = Screened(none, none.astype(int), csc_array(table), log_nfa, np.ones(6), none, 6)
         kept, elements = groups.merged_by_votes(screened, [np.array([2, 3, 4]), np.array([0, 1]), np.array([5, 4])])

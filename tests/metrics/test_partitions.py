@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
 from biconsensus import metrics
-from biconsensus.errors import InputError, UnknownNameError
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.metrics._partitions import nmi_of_counts
 
 label_pairs = st.integers(1, 40).flatmap(
@@ -147,3 +147,8 @@ def test_modularity_leaves_its_input_alone():
     metrics.modularity(np.ones((4, 4)), labels)
     assert labels.tolist() == [0, -1, -1, 0]
     assert metrics.modularity(np.zeros((4, 4)), labels) == 0.0
+
+
+def test_labels_without_an_order_are_refused_with_their_name() -> None:
+    with pytest.raises(InputTypeError, match=r"truth holds labels that have no order .* leave out elements"):
+        metrics.ari([None, 1], [1, 1])

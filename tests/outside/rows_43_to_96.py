@@ -323,9 +323,12 @@ def _() -> bool:
 def _() -> bool:
     seconds = []
     for size in (50_000, 100_000):  # below, everything is searched in another way, which is quicker still
-        start = time.process_time()
-        bc.find_consensus([np.arange(size), *[np.arange(size) % 2] * 4])
-        seconds.append(time.process_time() - start)
+        tries = []
+        for _ in range(2):  # of which the quicker one was disturbed less by what else the machine does
+            start = time.process_time()
+            bc.find_consensus([np.arange(size), *[np.arange(size) % 2] * 4])
+            tries.append(time.process_time() - start)
+        seconds.append(min(tries))
     return seconds[1] < 3 * seconds[0]
 
 

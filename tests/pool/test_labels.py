@@ -221,6 +221,11 @@ def test_columns_says_which_vote(columns):
         bc.Pool.from_labels(FRAME, columns=["bb"])
 
 
+def test_nothing_is_said_of_columns_that_were_not_chosen():
+    frame = FRAME.rename(columns={"name": "id"}).assign(truth=A).set_axis(NAMES)
+    assert [source.name for source in bc.Pool.from_labels(frame, columns=["a", "b"]).sources] == ["a", "b"]
+
+
 def test_columns_are_found_by_the_labels_that_pandas_gave_them():
     frame = pd.DataFrame({5: A, 0: B, ("x", "y"): A})
     assert [source.name for source in bc.Pool.from_labels(frame, columns=[0, ("x", "y")]).sources] == [
@@ -276,3 +281,8 @@ def test_records_are_a_table_with_names():
     pool = bc.Pool.from_labels(records)
     assert [source.name for source in pool.sources] == ["a", "b"]
     assert pool.ids.tolist() == list(range(M))  # the index that pandas wrote
+
+
+def test_the_name_of_a_column_is_no_ids():
+    with pytest.raises(InputTypeError, match=r"got 'name'; give the column itself: table\['name'\]"):
+        bc.Pool.from_labels(FRAME, ids="name", columns=["a", "b"])

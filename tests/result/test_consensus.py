@@ -404,3 +404,8 @@ def test_the_summary_says_when_chance_may_explain_every_group():
     agreed = bc.find_consensus([np.arange(200) % 3] * 8)
     assert "chance" not in agreed.summary
     assert "chance" not in bc.find_consensus([np.arange(200) % 3]).summary, "one source can only be believed"
+
+
+def test_a_result_is_compared_with_a_result():
+    with pytest.raises(TypeError, match=r"other must be a Consensus, got list; for labels use biconsensus\.metrics"):
+        bc.find_consensus([[0] * 4 + [1] * 4] * 3).compare([0, 1])

@@ -81,12 +81,23 @@ def run(arguments: Sequence[str]) -> int:
                 return _closed_pipe()
             code = stop.code
         except Exception as error:
-            if os.environ.get("BICONSENSUS_DEBUG"):
-                raise
-            return _explain(error)
+            ended = _ended_by(error)
+            if ended is None:
+                if os.environ.get("BICONSENSUS_DEBUG"):
+                    raise
+                return _explain(error)
+            code = ended
     if code == INTERRUPTED:
         _say("interrupted; base results that were finished are kept where --resume was given.")
     return code if isinstance(code, int) else OK
+
+
+def _ended_by(error: BaseException) -> Any:
+    """Exit code of an interrupt or end that stopped the work, where a half-written archive then raised this error."""
+    cause = error.__context__
+    while cause is not None and not isinstance(cause, KeyboardInterrupt | SystemExit):
+        cause = cause.__context__
+    return INTERRUPTED if isinstance(cause, KeyboardInterrupt) else getattr(cause, "code", None)
 
 
 def _closed_pipe() -> int:

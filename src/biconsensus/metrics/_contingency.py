@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
-from biconsensus.errors import InputError
+from biconsensus.errors import InputError, InputTypeError
 from biconsensus.protocols import BoolArray, IntArray
 
 
@@ -63,7 +63,13 @@ def _codes(labels: ArrayLike, name: str) -> tuple[NDArray[Any], IntArray]:
         number = np.zeros(found[-1] + 1, dtype=np.int64)
         number[found] = np.arange(found.size)
         return found + low, number[shifted]
-    distinct, inverse = np.unique(values, return_inverse=True)
+    try:
+        distinct, inverse = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise InputTypeError(
+            f"{name} holds labels that have no order ({error}); give numbers or text, and leave out elements that have "
+            "no label."
+        ) from None
     return distinct, inverse
 
 

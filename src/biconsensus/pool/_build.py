@@ -71,7 +71,8 @@ def _groupings(table: LabelVectors, columns: Sequence[str | int] | None, has_ids
     kind = LABELS if table.named else VECTORS
     raw = Raw("labels", _Values(table), has_ids=has_ids or table.ids is not None)
     roles = roles_of(raw, kind, Reading(columns=columns))
-    warn_of(roles.notes, "labels", "Pool.from_labels(labels, columns=[...]) decides")
+    if columns is None:
+        warn_of(roles.notes, "labels", "Pool.from_labels(labels, columns=[...]) decides")
     own = table.ids if roles.ids is None else exact_array(table.values(roles.ids))
     return replace(table.select(roles.used), ids=own)
 
@@ -293,6 +294,8 @@ def _check_ids(ids: Any, m: int) -> NDArray[Any] | None:
     """One identifier for each element."""
     if ids is None:
         return None
+    if isinstance(ids, str):
+        raise InputTypeError(f"ids must be one for each element, got {ids!r}; give the column itself: table[{ids!r}].")
     values = exact_array(ids)
     if values.shape != (m,):
         raise InputError(f"ids has shape {values.shape}; it must be ({m},), one for each element.")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.errors import InputError
+from biconsensus.errors import InputError, InputTypeError
 from biconsensus.matrix import _groups as shares
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import gather
@@ -485,6 +485,11 @@ class Consensus:
         """
         from biconsensus import metrics
 
+        if not isinstance(other, Consensus):
+            raise InputTypeError(
+                f"other must be a Consensus, got {type(other).__name__}; for labels use biconsensus.metrics, as in "
+                "metrics.ari(labels, consensus.labels)."
+            )
         if self.labels.size != other.labels.size:
             raise InputError(f"results must have the same elements; they have {self.labels.size}, {other.labels.size}.")
         scores = {"ari": metrics.ari, "ami": metrics.ami, "nmi": metrics.nmi}
