@@ -198,8 +198,12 @@ def test_every_pair_of_sources_is_counted_once_whatever_way_is_taken(
         assert np.array_equal(table, expected)
 
 
+@pytest.mark.parametrize("few_rows", [0, 4096], ids=["by pairs of sources", "by one product"])
 @pytest.mark.parametrize("overlapping", [False, True])
-def test_shared_amounts_are_those_of_the_matrix(overlapping: bool) -> None:
+def test_shared_amounts_are_those_of_the_matrix(
+    monkeypatch: pytest.MonkeyPatch, overlapping: bool, few_rows: int
+) -> None:
+    monkeypatch.setattr(_score, "FEW_ROWS", few_rows)
     rng = np.random.default_rng(2)
     if overlapping:
         pool = bc.Pool.from_matrix(rng.random((60, 9)) < 0.3, sources=[0, 0, 0, 1, 1, 1, 2, 2, 2])
