@@ -753,3 +753,20 @@ def test_every_round_pays_the_same() -> None:
     search = ModelSearch(families_of("line", x, Sampling(), Nfa()), x, 0.02, SETTINGS, np.random.default_rng(0))
     search.n_rounds = 7
     assert {one.log_penalty for one in search._round()} == {np.log10(2)}
+
+
+@pytest.mark.parametrize(
+    "call", [lambda X: MultiModelFitter("line", 0.1).fit(X), lambda X: propose_threshold(X, "line")]
+)
+def test_masked_cells_and_dates_are_refused(call: Callable[[object], object]) -> None:
+    X = np.random.default_rng(0).random((30, 2))
+    with pytest.raises(InputError, match=r"X has \d+ masked values"):
+        call(np.ma.masked_less(X, 0.5))
+    with pytest.raises(InputError, match="dates or durations"):
+        call((1e9 * X).astype("datetime64[s]"))
+
+
+def test_repeated_points_suggest_no_threshold() -> None:
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0]], 30, axis=0)
+    with pytest.warns(NoConsensusWarning, match="no model is meaningful"):  # and of the threshold nothing is said
+        MultiModelFitter("line", threshold=0.3, random_state=0).fit(X)

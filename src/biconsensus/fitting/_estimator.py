@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import check_finite, check_jobs, check_seed
+from biconsensus._checks import check_columns_are_numbers, check_finite, check_is_plain, check_jobs, check_seed
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
@@ -175,7 +175,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         >>> fitter.membership_.sum(axis=0).tolist()
         [15, 15]
         """
-        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False))
+        data = self._numbers(X)
         seed, n_jobs = check_seed(self.random_state), check_jobs(self.n_jobs)
         sampling = sampling_of(self.sampling)
         settings = check_settings(
@@ -234,7 +234,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         [True, False]
         """
         check_is_fitted(self, "params_")
-        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        data = self._numbers(X, reset=False)
         return labels_of(self._found, self.bands_, data)
 
     def covariances(self, X: ArrayLike) -> list[FloatArray]:
@@ -261,7 +261,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self, "params_")
-        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        data = self._numbers(X, reset=False)
         rng = np.random.default_rng(0)  # which elements are left out together hardly matters
         return [covariance_of(one, data, rng) for one in self._found]
 
@@ -289,9 +289,15 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ([30, 20], [29.0, 0.0])
         """
         check_is_fitted(self, "params_")
-        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False))
+        data = self._numbers(X, reset=False)
         members = members_of(self._found, data).tocsc()
         return [
             extent_of(one, data, np.sort(members[:, [t]].indices).astype(np.int64), gap)
             for t, one in enumerate(self._found)
         ]
+
+    def _numbers(self, X: ArrayLike, reset: bool = True) -> FloatArray:
+        """(m, d) the elements as finite numbers."""
+        check_is_plain(X)
+        check_columns_are_numbers(X)
+        return check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biconsensus._checks import check_finite
+from biconsensus._checks import check_finite, check_is_plain
 from biconsensus.errors import InputError, ThresholdWarning
 from biconsensus.fitting._groups import settle
 from biconsensus.fitting._hypotheses import improved, propose
@@ -65,6 +65,7 @@ def propose_threshold(
     >>> 0.01 < propose_threshold(x, "line", random_state=0) < 0.05
     True
     """
+    check_is_plain(X)
     data = check_finite(np.asarray(X, np.float64))
     families = families_of(model, data, Sampling(), Nfa())
     found = scale_of(families, distinct(data, families), np.random.default_rng(random_state), n_samples)
@@ -81,7 +82,7 @@ def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray
     """Warn of a threshold that is far above what the data suggest, with a proposal."""
     chosen = data if len(data) <= _LOOKED_AT else data[:: -(-len(data) // _LOOKED_AT)]
     proposal = scale_of(families, chosen, np.random.default_rng(0))
-    if proposal is None or proposal > threshold / _FAR:
+    if not proposal or proposal > threshold / _FAR:  # 0 where elements repeat, which says nothing about the noise
         return
     size = diagonal(families[0].model, families[0].view(data))
     warnings.warn(
