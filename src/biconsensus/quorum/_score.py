@@ -235,8 +235,9 @@ def _met(
         elif widths[a] * widths[b] <= TABLE * counts.size:
             yield a, b, *_stored(_counted([held[a], held[b]], counts, [widths[a], widths[b]]))
         else:
-            met, which = np.unique(held[a] * np.int64(widths[b]) + held[b], return_inverse=True)
-            yield a, b, *np.divmod(met, widths[b]), sums_by(which, counts, met.size)
+            table = csr_array((counts, (held[a], held[b])), shape=(widths[a], widths[b]))
+            table.sum_duplicates()
+            yield a, b, stored_rows(table), table.indices, table.data
 
 
 def _counted(held: list[NDArray[Any]], counts: FloatArray, shape: list[int]) -> FloatArray:
