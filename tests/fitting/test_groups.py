@@ -17,6 +17,7 @@ from biconsensus.fitting._settings import Family, families_of
 from biconsensus.models import LineModel
 from biconsensus.protocols import BoolArray, FloatArray
 from biconsensus.significance._models import Background, NfaTest, log_tests, log_tightness
+from tests.helpers.crossing_lines import lines
 
 LEVELS = np.array([0.01, 0.02, 0.04])
 LINES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, -0.2], [0.0, 1.0, -0.6]])
@@ -52,15 +53,6 @@ class Improving(Mean):
 
     def improve(self, params: FloatArray, data: FloatArray, threshold: float, steps: int) -> FloatArray:
         return np.where(params < 0, np.nan, params + steps + 100 * threshold)
-
-
-def lines() -> FloatArray:
-    """A horizontal line of 60 points, a vertical one of 25, and 60 outliers."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (145, 2))
-    x[:60, 1] = rng.normal(0, 0.006, 60)
-    x[60:85, 0] = 0.2 + rng.normal(0, 0.006, 25)
-    return x
 
 
 def line_test(x: FloatArray, rule: str = "background", **options: Any) -> NfaTest:

@@ -19,15 +19,7 @@ from biconsensus.models import LineModel
 from biconsensus.protocols import FloatArray
 from biconsensus.significance._models import Background, NfaTest, log_binomial_tail, log_tests
 from biconsensus.sources._sampling import samples_needed, share_in_reach
-
-
-def lines() -> FloatArray:
-    """A horizontal line of 60 points, a vertical one of 25, and 60 outliers."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (145, 2))
-    x[:60, 1] = rng.normal(0, 0.006, 60)
-    x[60:85, 0] = 0.2 + rng.normal(0, 0.006, 25)
-    return x
+from tests.helpers.crossing_lines import lines
 
 
 def search_of(x: FloatArray, model: Any = "line", threshold: float = 0.02, n_scales: int = 1, **of: Any) -> ModelSearch:

@@ -11,17 +11,9 @@ from biconsensus.fitting._settings import families_of
 from biconsensus.models import LineModel
 from biconsensus.protocols import FloatArray
 from biconsensus.significance._models import Background, log_binomial_tail
+from tests.helpers.crossing_lines import lines
 
 LINES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, -0.2], [0.0, 1.0, -0.6]])
-
-
-def lines() -> FloatArray:
-    """A horizontal line of 60 points, a vertical one of 25, and 60 outliers."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (145, 2))
-    x[:60, 1] = rng.normal(0, 0.006, 60)
-    x[60:85, 0] = 0.2 + rng.normal(0, 0.006, 25)
-    return x
 
 
 def test_small_chances_follow_the_power_law() -> None:
