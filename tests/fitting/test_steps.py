@@ -19,19 +19,11 @@ from biconsensus.fitting._settings import Family, Settings, diagonal, families_o
 from biconsensus.models import LineModel
 from biconsensus.protocols import FloatArray
 from biconsensus.significance._models import Background, NfaTest
+from tests.helpers.crossing_lines import lines
 
 NOTHING = Screened(
     np.empty((0, 0)), np.empty((0, 0), np.int64), csc_array((0, 0)), np.empty(0), np.empty(0), np.empty((0, 0)), 0
 )
-
-
-def two_lines() -> FloatArray:
-    """A horizontal line of 60 points, a vertical one of 20, and 60 outliers."""
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (140, 2))
-    x[:60, 1] = rng.normal(0, 0.003, 60)
-    x[60:80, 0] = 0.2 + rng.normal(0, 0.003, 20)
-    return x
 
 
 def plain_test(family: Family, x: FloatArray, threshold: float) -> NfaTest:
@@ -47,7 +39,7 @@ def found(family: Family, params: list[float], threshold: float) -> Found:
 
 
 def test_a_fit_that_failed_is_no_fit() -> None:
-    x, fitter = two_lines(), MultiModelFitter("line")
+    x, fitter = lines(20, 0.003), MultiModelFitter("line")
     with pytest.raises(InputError, match="threshold is required"):
         fitter.fit(x)
     for ask in (fitter.predict, fitter.covariances, fitter.extents):
@@ -56,7 +48,7 @@ def test_a_fit_that_failed_is_no_fit() -> None:
 
 
 def test_false_alarms_of_one_model_are_its_own() -> None:
-    x = two_lines()
+    x = lines(20, 0.003)
     (family,) = families_of("line", x, Sampling(), Nfa())
     test = NfaTest(
         LineModel(),
@@ -91,7 +83,7 @@ def test_an_arc_stays_a_circle_where_a_line_holds_its_elements_less_tightly(sagi
 
 
 def test_of_two_models_the_one_without_elements_of_its_own_means_nothing() -> None:
-    x = two_lines()
+    x = lines(20, 0.003)
     families = families_of("line", x, Sampling(), Nfa())
     settings = Settings(400, 1.0, Sampling(), Nfa(), 2.0, None)  # labels reach beyond members, so that it is asked
     search = ModelSearch(families, x, 0.02, settings, np.random.default_rng(0))
@@ -169,11 +161,11 @@ def test_hypotheses_are_improved_as_the_model_says_unless_the_user_does(
 @pytest.mark.parametrize("dispersion", [np.inf, np.nan, -1.0, "wide"])
 def test_the_densest_spot_has_a_finite_radius(dispersion: object) -> None:
     with pytest.raises(InputError, match="dispersion must be a number of thresholds"):
-        MultiModelFitter("line", 0.02, test=Nfa(dispersion=dispersion)).fit(two_lines())  # type: ignore[arg-type]
+        MultiModelFitter("line", 0.02, test=Nfa(dispersion=dispersion)).fit(lines(20, 0.003))  # type: ignore[arg-type]
 
 
 def test_new_elements_that_are_not_finite_are_named() -> None:
-    x = two_lines()
+    x = lines(20, 0.003)
     fitter = MultiModelFitter("line", 0.02, n_samples=400, random_state=0).fit(x)
     x[3, 1] = np.nan
     for ask in (fitter.predict, fitter.covariances, fitter.extents):
