@@ -152,6 +152,7 @@ def test_an_interrupted_run_is_resumed(
         text=True,
         cwd=tmp_path,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # also where the tests run with interrupts off
     )
     deadline = time.monotonic() + 60
     while len(list(folder.glob("*.json"))) < 4 and time.monotonic() < deadline:

@@ -92,6 +92,17 @@ def test_slow_and_dying_runs_are_stopped_and_the_others_kept():
     np.testing.assert_array_equal(results[2].labels, draw(DATA, 3))
 
 
+def held_signals(data, seed):
+    return [int(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))] * len(data)
+
+
+def test_workers_do_not_see_an_interrupt_and_the_caller_does():
+    results = run_sources(named(held_signals, held_signals), DATA, [1, 2], n_jobs=2)
+    for result in results:
+        np.testing.assert_array_equal(result.labels, np.ones(len(DATA)))
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def test_imports_of_a_run_do_not_count_against_its_time_limit(tmp_path, monkeypatch):
     (tmp_path / "slow_to_import.py").write_text(
         "import time\ntime.sleep(1.5)\ndef ones(data, seed):\n    return [1] * len(data)\n"

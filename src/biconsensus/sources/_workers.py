@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
+from joblib.externals.loky.backend import resource_tracker as loky_tracker
 from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
 SHARE_FROM = 1 << 20
@@ -96,9 +101,30 @@ def _ready_pool(n_workers: int, call: Callable[..., Any], tasks: list[Any]) -> A
 
 def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
     """Processes that have done their imports, which do not count against the time limit."""
-    pool = ProcessPoolExecutor(max_workers=n_workers)
-    wait([pool.submit(_warm_up, call, 0.05) for _ in range(n_workers)])
+    with _interrupts_held():
+        pool = ProcessPoolExecutor(max_workers=n_workers)
+        started = [pool.submit(_warm_up, call, 0.05) for _ in range(n_workers)]
+    wait(started)
     return pool
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back; processes and threads started meanwhile never see it.
+
+    The terminal sends an interrupt to every process of the command. Only the one that the user started answers: it
+    stops the workers itself, so that they print no traceback of their own, however early the interrupt comes.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    for tracker in (resource_tracker, loky_tracker):
+        tracker.ensure_running()  # starting it later would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _warm_up(work: Any, pause: float) -> None:
