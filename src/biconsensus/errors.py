@@ -55,10 +55,11 @@ class UnknownNameError(InputError):
     @classmethod
     def of(cls, what: str, name: object, valid: Iterable[str]) -> UnknownNameError:
         """Build the message: the name, the nearest valid one, all valid ones."""
-        names = sorted(valid)
+        names = sorted(filter(None, valid))  # the index of a table has no name
         near = difflib.get_close_matches(str(name), names, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        return cls(f"unknown {what} {name!r}.{hint} Valid names: {', '.join(names)}.")
+        listed = f"Valid names: {', '.join(names)}." if names else "There is none of any name."
+        return cls(f"unknown {what} {name!r}.{hint} {listed}")
 
 
 class InputTypeError(BiconsensusError, TypeError):

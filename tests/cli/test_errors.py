@@ -29,7 +29,7 @@ CASES = {
     "text in points": (["cluster", "words.csv"], "line 3"),
     "empty file": (["merge", "empty.csv"], "empty.csv"),
     "ragged lines": (["merge", "ragged.csv"], "line 3"),
-    "groups and quorum": (["merge", "labels.csv", "--quorum", "0.3", "-k", "3"], "n_groups"),
+    "groups and quorum": (["merge", "labels.csv", "--quorum", "0.3", "-k", "3"], "--groups"),
     "not a result": (["inspect", "labels.csv"], "labels.csv"),
     "zero elements": (["merge", "labels.csv", "--min-elements", "0"], "min-elements"),
 }
@@ -79,8 +79,9 @@ def test_a_warning_is_a_note(here: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "few.csv").write_text("a,b\n" + "0,0\n" * 10 + "1,1\n" * 10)
     done = here("merge", "few.csv", "--min-candidates", "4")
     assert done.returncode == 0
-    assert done.stderr.startswith("note: no group: the pool has 2 sources, fewer than min_candidates=4")
-    assert "0 groups, 20 of 20 elements in no group." in done.stdout
+    assert done.stderr.startswith("note: no group: the pool has 2 sources, fewer than --min-candidates 4; set --min")
+    assert "0 groups at quorum 0.5" in done.stdout
+    assert "20 elements are in no group." in done.stdout
 
 
 CITIES = "a,b,city,note\n1.5,2,Bern,\n2.5,,Rome,x\n3.5,1,Bern,\n4.5,5,Rome,\n0.5,4,Bern,y\n"
@@ -89,7 +90,7 @@ CITIES = "a,b,city,note\n1.5,2,Bern,\n2.5,,Rome,x\n3.5,1,Bern,\n4.5,5,Rome,\n0.5
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (CITIES, ["--drop city,note", "1 of 5 rows have no number in 'b'"]),
+        (CITIES, ["--drop city,note", "1 of 5 rows has no number in 'b'"]),
         ("x;y\n1,5;2,5\n2,5;3,5\n", ["'1,5' is no finite number.", "decimal point", "decimal=','"]),
         ("x;y;kind\n1,5;2,5;a\n2,5;3,5;b\n4,5;3,7;b\n5,5;3,8;a\n6,5;3,9;a\n", ["column 'x' have commas"]),
         ("one,two\na,b\nb,a\na,a\n", ["No column holds numbers", "biconsensus merge"]),
@@ -162,3 +163,12 @@ def test_an_end_while_an_archive_is_written_is_no_error(
     found = here("merge", "labels.csv", "--save", "result.bic")
     assert (found.returncode, "Error" in found.stderr) == (code, False)
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+
+
+def test_what_people_type_is_led_to_what_there_is(here: Callable[..., Any], tmp_path: Path) -> None:
+    done = here("report", "labels.csv")
+    assert done.returncode == 2
+    assert "A report is an option of every command that finds groups" in done.stderr
+    assert "explore" not in done.stderr
+    (tmp_path / "net.gml").write_text("graph []")
+    assert "`biconsensus communities` takes networks." in here("merge", "net.gml").stderr

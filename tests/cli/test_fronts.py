@@ -31,7 +31,8 @@ def test_merge_writes_ids_groups_confidence_and_backing(
     assert bc.metrics.ari(np.repeat([0, 1, 2], 20), groups) == pytest.approx(1.0)
     assert list(rows[0]) == ["id", "group", "confidence", "backing"]
     assert all(0.5 < float(row[name]) <= 1 for row in rows for name in ("confidence", "backing"))
-    assert "3 groups, 0 of 60 elements in no group." in done.stdout
+    assert "3 groups at quorum 0.5" in done.stdout
+    assert done.stdout.count("group.") == 1, "what is left over is said once"
     assert "ari with the truth: 1.0000" in done.stdout
 
 
@@ -262,7 +263,7 @@ def test_inspect_cuts_the_path_elsewhere(here: Callable[..., Any], labels_csv: P
     assert np.array_equal(bc.Consensus.load(tmp_path / "low.bic").labels, same.labels)
     done = here("inspect", "r.bic", "--quorum", 0.1, "--groups", 2)
     assert done.returncode == 2
-    assert "n_groups=2 picks its own quorum" in done.stderr.replace("\n", " ")
+    assert "--groups 2 picks its own quorum; drop --quorum 0.1 or --groups." in done.stderr.replace("\n", " ")
 
 
 def test_verbose_says_what_is_done_and_leaves_the_answer_alone(
@@ -307,10 +308,12 @@ def test_what_a_network_file_holds_is_said(here: Callable[..., Any], tmp_path: P
 
 def test_no_group_and_one_group_are_sentences(here: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("a,b,c\n" + "x,y,z\n" * 12)
-    assert "1 group, 0 of 12 elements in no group." in here("merge", "one.csv", "--header", "--quorum", "0.5").stdout
+    done = here("merge", "one.csv", "--header", "--quorum", "0.5")
+    assert "1 group at quorum 0.5" in done.stdout
+    assert "every element is in a group." in done.stdout
     (tmp_path / "none.csv").write_text("a,b\n" + "".join(f"{k},{11 - k}\n" for k in range(12)))
     done = here("merge", "none.csv")
-    assert "0 groups, 12 of 12 elements in no group." in done.stdout
+    assert "12 elements are in no group." in done.stdout
     assert "backing" not in done.stdout, "no table of groups where there are none"
 
 
@@ -330,3 +333,40 @@ def test_standardised_columns_count_equally(here: Callable[..., Any], tmp_path: 
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "biconsensus cluster survey.csv --standardise" in page
     assert "divided by its standard deviation" in page
+
+
+def test_a_table_of_another_kind_is_pointed_out(here: Callable[..., Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    runs = rng.integers(0, [3, 4, 5], (60, 3))
+    runs[:40] = np.repeat([0, 1], 20)[:, None]
+    np.savetxt(tmp_path / "runs.csv", runs, fmt="%d", delimiter=",", header="a,b,c", comments="")
+    assert "`biconsensus merge` finds the groups" in here("cluster", "runs.csv").stderr
+    lengths = rng.integers(40, 80, (60, 3)) / 10
+    np.savetxt(tmp_path / "lengths.csv", lengths, fmt="%.1f", delimiter=",", header="a,b,c", comments="")
+    assert "look like measurements" in here("merge", "lengths.csv").stderr
+    assert "numbers with decimals" in here("communities", "lengths.csv", "-a", "louvain", "--runs", 2).stderr
+    answers = [f"{item},{person},{runs[item, person]}" for person in range(3) for item in range(60)]
+    (tmp_path / "long.csv").write_text("\n".join(["id,person,label", *answers]))
+    assert "the id '0' comes more than once" in here("merge", "long.csv").stderr
+
+
+def test_many_sets_of_nearly_equal_groupings_do_not_hide_the_other_notes(
+    here: Callable[..., Any], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    table = np.repeat(rng.integers(0, 3, (40, 6)), 3, axis=1)
+    head = ",".join(f"run{k}" for k in range(18))
+    np.savetxt(tmp_path / "runs.csv", table, fmt="%d", delimiter=",", header=head, comments="")
+    notes = here("merge", "runs.csv").stderr
+    assert notes.count("groupings say nearly the same (") == 3
+    assert "3 more sets of groupings say nearly the same." in notes
+
+
+def test_a_fit_is_told_in_points_and_models(here: Callable[..., Any], tmp_path: Path) -> None:
+    t = np.random.default_rng(0).random(60)
+    points = np.concatenate([np.c_[t, t], np.random.default_rng(1).random((60, 2))])
+    np.savetxt(tmp_path / "line.csv", points, delimiter=",", header="x,y", comments="")
+    done = here("fit", "line.csv", "--threshold", 0.02, "--json")
+    said = json.loads(done.stdout)["summary"]
+    assert said.startswith("1 model; the number of false alarms decided how many; ")
+    assert "sources" not in here("fit", "line.csv", "--threshold", 0.02).stdout

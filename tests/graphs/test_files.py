@@ -8,11 +8,12 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse
 
-from biconsensus.errors import FileFormatError, InputError
+from biconsensus.errors import FileFormatError, InputError, UnknownNameError
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._files import node_attributes
 from tests.helpers.weighted_graph import EXPECTED, weighted
@@ -161,3 +162,29 @@ def test_a_weight_that_is_no_number_says_what_to_do(text: str, line: int, tmp_pa
     ):
         read_graph(path)
     assert read_graph(path, weight=None).n_nodes >= 3, "what the message proposes works"
+
+
+def test_weights_are_found_by_the_name_of_their_column(tmp_path: Path) -> None:
+    path = tmp_path / "gephi.csv"
+    path.write_text("Source,Target,Type,Weight,Years\na,b,Undirected,2,9\nb,c,Undirected,3,9\n")
+    assert set(read_graph(path).adjacency.data) == {2, 3}
+    assert set(read_graph(path, weight="years").adjacency.data) == {9}
+    with pytest.raises(UnknownNameError, match="column for the weights of the edges 'strength'"):
+        read_graph(path, weight="strength")
+
+
+def test_tables_that_pandas_wrote_with_its_index(tmp_path: Path) -> None:
+    path = tmp_path / "g.csv"
+    pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [2, 3]}).to_csv(path)
+    assert read_graph(path).names == ["a", "b", "c"]
+    assert set(read_graph(path).adjacency.data) == {2, 3}
+    nx.to_pandas_adjacency(weighted(), nodelist=list("abcd")).to_csv(path)
+    assert read_graph(path).names == list("abcd")
+    np.testing.assert_array_equal(read_graph(path).adjacency.toarray(), EXPECTED)
+    assert set(read_graph(path, weight=None).adjacency.data) == {1}
+    path.write_text(",a,b\na,0,1\nb,x,0\n")
+    with pytest.raises(FileFormatError, match="line 3: an adjacency needs 2 numbers after the name"):
+        read_graph(path)
+    path.write_text(",".join(["", *"abcdefgh" * 30]) + "\n")
+    with pytest.raises(FileFormatError, match=r"line 1: '.{79} is no edge"):
+        read_graph(path)

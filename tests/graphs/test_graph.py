@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_array
 
-from biconsensus.errors import InputError, InputTypeError
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._graph import union_nodes
 from tests.helpers.weighted_graph import EDGES, EXPECTED, weighted
@@ -68,7 +68,7 @@ def test_both_directions_add_up():
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
 def test_bad_weights_name_the_edge(bad):
-    with pytest.raises(InputError, match=r"1 edges .* between 'b' and 'c'"):
+    with pytest.raises(InputError, match=r"1 edge has .* between 'b' and 'c'"):
         read_graph([("a", "b", 1.0), ("b", "c", bad)])
     with pytest.raises(InputError, match="negative or non-finite"):
         read_graph(np.array([[0, bad], [bad, 0]]))
@@ -139,7 +139,7 @@ def test_a_frame_whose_rows_and_columns_have_the_same_names_is_an_adjacency() ->
     graph = read_graph(pd.DataFrame(np.eye(4)[::-1], index=names, columns=names))
     assert graph.names == names
     assert graph.n_edges == 2
-    with pytest.raises(InputError, match=r"edge 0 is \[.{79}; an edge is .* and an adjacency a square array"):
+    with pytest.raises(InputError, match=r"edge 0 is \[.{79}; an edge is .* and an adjacency is a square NumPy array"):
         read_graph(np.eye(60).tolist())
 
 
@@ -148,3 +148,33 @@ def test_extreme_weights_are_scaled_by_a_power_of_two(scale: float) -> None:
     plain, scaled = (read_graph([(0, 1, 3 * by), (1, 2, by)]).adjacency.toarray() for by in (1.0, scale))
     assert scaled.max() < 1.5
     assert np.allclose(scaled / scaled.max(), plain / plain.max(), rtol=1e-15)
+
+
+def test_without_weights_every_form_has_edges_of_weight_one() -> None:
+    frame = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [5, 7]})
+    for data in ([("a", "b", 5), ("b", "c", 7)], frame, np.array([[0, 5.0, 0], [5, 0, 7], [0, 7, 0]])):
+        assert set(read_graph(data).adjacency.data) == {5, 7}
+        assert set(read_graph(data, weight=None).adjacency.data) == {1}
+
+
+def test_the_weights_have_the_name_that_was_given() -> None:
+    frame = pd.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "year": [1990, 1991], "Value": [5, 7]})
+    for table in (frame, pl.DataFrame(frame), pa.table(frame)):
+        assert set(read_graph(table, weight="Value").adjacency.data) == {5, 7}
+        with pytest.raises(UnknownNameError, match=r"column for the weights of the edges 'valu'\. Did you"):
+            read_graph(table, weight="valu")
+    graph = nx.Graph()
+    graph.add_edge("a", "b", strength=3)
+    assert read_graph(graph, weight="strength").adjacency[0, 1] == 3
+    assert read_graph(graph).adjacency[0, 1] == 1
+    assert read_graph(graph.edges(data=True), weight="strength").adjacency[0, 1] == 3
+    with pytest.raises(UnknownNameError, match=r"edge attribute 'strenght'\. Did you mean 'strength'"):
+        read_graph(graph, weight="strenght")
+    with pytest.raises(UnknownNameError, match=r"edge attribute 'strength'\. There is none of any name"):
+        read_graph(nx.path_graph(3), weight="strength")
+    with pytest.raises(UnknownNameError, match="Valid names: weight"):
+        read_graph(as_igraph(), weight="strength")
+
+
+def test_a_graph_is_shown_in_one_line() -> None:
+    assert repr(read_graph(EXPECTED)) == "Graph(4 nodes, 4 edges)"

@@ -286,3 +286,10 @@ def test_records_are_a_table_with_names():
 def test_the_name_of_a_column_is_no_ids():
     with pytest.raises(InputTypeError, match=r"got 'name'; give the column itself: table\['name'\]"):
         bc.Pool.from_labels(FRAME, ids="name", columns=["a", "b"])
+
+
+def test_clusterers_in_place_of_their_labels_are_named() -> None:
+    from sklearn.cluster import KMeans
+
+    with pytest.raises(InputTypeError, match=r"labels holds KMeans\(n_clusters=2\); give the labels that it found"):
+        bc.Pool.from_labels([KMeans(2), KMeans(3)])

@@ -41,6 +41,11 @@ def same(left, right):
     )
 
 
+def test_groups_are_found_by_their_number(result):
+    assert result[0] is result.biclusters[0]
+    assert result[-1] is list(result)[-1]
+
+
 def test_lengths_and_text(result):
     assert len(result) == 3
     assert repr(result) == "Consensus(3 groups of 30 elements from 14 candidates, 1 left over)"

@@ -51,12 +51,11 @@ def run_cluster(
 ) -> None:
     """Consensus clustering of a table of points."""
     from biconsensus import ConsensusClustering, Runs, Search
-    from biconsensus.explore._doubts import unit_doubt
+    from biconsensus.explore._doubts import grouping_doubt, unit_doubt
 
     search = Search(**settings).checked()
     X, names, true, ids = point_table(path, reading, FEATURES, output)
-    if not standardise:
-        output.notes += filter(None, [unit_doubt(X, names)])
+    output.notes += filter(None, [grouping_doubt(X), None if standardise else unit_doubt(X, names)])
     with output.working(f"clustering {X.shape[0]:,} elements", bar=True) as tell:
         runs = Runs(checkpoint=resume, progress=tell)
         estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs)

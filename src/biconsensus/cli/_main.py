@@ -12,6 +12,8 @@ from typing import Any
 
 OK, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
 """Exit codes: what shells expect of success, wrong input, an interrupt (128 + SIGINT) and an end (128 + SIGTERM)."""
+NO_COMMANDS = {"report": "A report is an option of every command that finds groups: merge FILE --report page.html."}
+"""What to say of words that people take for commands."""
 
 
 def main() -> None:
@@ -108,15 +110,21 @@ def _closed_pipe() -> int:
 
 def _explain(error: Exception) -> int:
     """Print one sentence for an error."""
+    from biconsensus.cli._output import with_options
+
     if type(error).__name__ == "Abort":
         return INTERRUPTED
     if hasattr(error, "format_message") and type(error).__name__ == "NoArgsIsHelpError":
         _say(error.format_message())
     elif hasattr(error, "format_message"):
         usage = getattr(getattr(error, "ctx", None), "command_path", "biconsensus")
-        _say(f"error: {_sentence(error.format_message())} Try '{usage} --help'.")
+        said = error.format_message()
+        typed = said.partition("No such command '")[2].partition("'")[0]
+        if typed in NO_COMMANDS:
+            said = f"No such command '{typed}'. {NO_COMMANDS[typed]}"
+        _say(f"error: {_sentence(said)} Try '{usage} --help'.")
     elif _expected(error):
-        _say(f"error: {_sentence(_text_of(error))}")
+        _say(f"error: {_sentence(with_options(_text_of(error)))}")
     else:
         _say(
             f"error: {_sentence(f'{type(error).__name__}: {error}')} Set BICONSENSUS_DEBUG=1 to see where it came from."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -63,10 +62,8 @@ def modes(
     elif not quiet:
         shares = [[f"{share:.0%}" for share in line] for line in found.explains]
         rows = [
-            ("–" if own < 0 else str(own), *line, name) for own, line, name in zip(found.source_modes, shares, names)
+            (name, "none" if own < 0 else str(own), *line) for own, line, name in zip(found.source_modes, shares, names)
         ]
-        show(("mode", *(f"by {k}" for k in range(len(found))), "source (share of it explained by each mode)"), rows)
+        show(("source", "mode", *(f"explained by mode {k}" for k in range(len(found)))), rows)
         print(found.summary)
-    if not quiet:
-        for note in output.notes:
-            print(f"note: {note}", file=sys.stderr)
+    output.show_notes()

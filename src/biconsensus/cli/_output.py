@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 import sys
 import time
 import warnings
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 
 MOST_LINES = 30
 """Groups that a terminal shows: about one screen."""
+OPTIONS = {
+    "n_groups": "--groups",
+    "min_elements": "--min-elements",
+    "min_candidates": "--min-candidates",
+    "n_samples": "--samples",
+    "quorum": "--quorum",
+}
+"""Options by the names of the settings in Python, as errors and warnings of the library use them."""
 
 
 @dataclass
@@ -139,9 +148,13 @@ class Output:
         if self.verbose:
             said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
             print(f"settings: {said}", file=sys.stderr)
+        self.show_notes()
+
+    def show_notes(self) -> None:
+        """The notes on standard error, in the words of the command line."""
         if not self.quiet:
             for note in self.notes:
-                print(f"note: {note}", file=sys.stderr)
+                print(f"note: {with_options(note)}", file=sys.stderr)
 
     def summary(self, consensus: Consensus, scores: dict[str, float], more: dict[str, Any]) -> dict[str, Any]:
         """Everything a script may want to know."""
@@ -186,19 +199,40 @@ class Output:
             console.print(f"read {self.decided}", markup=False)
         if len(consensus):
             console.print(group_table(consensus) if table is None else table)
-        number = f"{len(consensus):,}", "" if len(consensus) == 1 else "s", f"of {consensus.labels.size:,}"
         if models is None:
-            left = int((consensus.labels < 0).sum())
-            console.print("{} group{}, {:,} {} elements in no group.".format(*number[:2], left, number[2]))
+            console.print(consensus.summary, markup=False)
         else:
-            left = int((models < 0).sum())
-            console.print("{} model{}, {:,} {} points on none of them.".format(*number[:2], left, number[2]))
-        console.print(consensus.summary, markup=False)
+            number = "1 model" if len(consensus) == 1 else f"{len(consensus):,} models"
+            console.print(f"{number}, {int((models < 0).sum()):,} of {models.size:,} points on none of them.")
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
         for path in (self.out, self.report, self.save):
             if path is not None:
                 console.print(f"wrote {path}", markup=False)
+
+
+def with_options(text: str) -> str:
+    """A message of the library with options in place of settings of Python.
+
+    Parameters
+    ----------
+    text : str
+        For instance of an error.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> with_options("n_groups=3 picks its own quorum; drop quorum=0.4 or n_groups.")
+    '--groups 3 picks its own quorum; drop --quorum 0.4 or --groups.'
+    """
+    for name, option in OPTIONS.items():
+        text = re.sub(rf"(?<![\w.-]){name}=(?=[\w.])", f"{option} ", text)
+        if "_" in name:  # "quorum" is a word, too
+            text = re.sub(rf"(?<![\w.-]){name}(?![\w=])", option, text)
+    return text
 
 
 def confidence_of(consensus: Consensus) -> dict[str, list[float]]:

@@ -16,6 +16,8 @@ from biconsensus.pool.io._roles import FIRST_ROWS, ID_NAMES, Reading, Roles
 
 STREAMED = 64 << 20
 """Files of more bytes than this are read piece by piece: they are tens of times as large in memory."""
+MOST_REDUNDANT = 3
+"""Sets of groupings that are named in notes; more of them would hide the other notes."""
 DECIMAL_POINT = "Numbers need a decimal point (in pandas: read_csv(..., sep=';', decimal=','), then to_csv)."
 FRACTION = re.compile(r"[-+]?(\d*[.,]\d+([eE][-+]?\d+)?|\d{1,3}(,\d{3})+(\.\d+)?)")
 """A decimal number as people write it, also with a decimal comma, or with commas between thousands."""
@@ -24,7 +26,7 @@ FRACTION = re.compile(r"[-+]?(\d*[.,]\d+([eE][-+]?\d+)?|\d{1,3}(,\d{3})+(\.\d+)?
 def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple[Any, Any]:
     """Pool of a table of labels, and the true groups; large files are never whole in memory."""
     from biconsensus import Pool
-    from biconsensus.explore._doubts import label_doubts
+    from biconsensus.pool.io._doubts import label_doubts
     from biconsensus.pool.io._tables import true_groups
 
     if reading.truth is None and reading.columns is None and not reading.drop and is_large(path):
@@ -33,7 +35,7 @@ def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple
             return _streamed(path, reading.id_column, roles, jobs), None
     with hints(path, reading):
         table = label_table(path, replace(reading, key="labels"))
-    output.decided, output.notes = table.decided, [*output.notes, *table.notes, *label_doubts(table.columns)]
+    output.decided, output.notes = table.decided, [*output.notes, *table.notes, *label_doubts(table.columns, table.ids)]
     return Pool.from_labels(table), true_groups(table.truth)
 
 
@@ -62,15 +64,17 @@ def redundancy_notes(pool: Any) -> list[str]:
     """One sentence for each set of groupings that say nearly the same and so outvote others."""
     from biconsensus.pool._agreement import redundant_sources
 
+    # two that agree are what a consensus is about
+    sets = [own for own in redundant_sources(pool) if 2 < own.size < len(pool.sources)]
     found = []
-    for own in redundant_sources(pool):
-        # two that agree are what a consensus is about
-        if own.size > 2 and own.size < len(pool.sources):
-            names = ", ".join(str(pool.sources[k].name) for k in own[:3])
-            found.append(
-                f"{own.size} of {len(pool.sources)} groupings say nearly the same ({names}, ...): they have {own.size}"
-                " votes. --weights shared gives them one vote in all."
-            )
+    for own in sets[:MOST_REDUNDANT]:
+        names = ", ".join(str(pool.sources[k].name) for k in own[:3])
+        found.append(
+            f"{own.size} of {len(pool.sources)} groupings say nearly the same ({names}, ...): they have {own.size}"
+            " votes. --weights shared gives them one vote in all."
+        )
+    if more := len(sets) - len(found):
+        found.append(f"{more} more {'sets' if more > 1 else 'set'} of groupings say nearly the same.")
     return found
 
 
@@ -147,6 +151,7 @@ def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tupl
 def hints(path: Path, reading: Reading) -> Iterator[None]:
     """Add to an error about a table what its owner can do about it, with the options of the command."""
     from biconsensus.errors import FileFormatError
+    from biconsensus.graphs._files import READERS as NETWORKS
 
     try:
         yield
@@ -157,6 +162,8 @@ def hints(path: Path, reading: Reading) -> Iterator[None]:
             more = DECIMAL_POINT
         elif "is no finite number; give a number" in said or "the cell is empty" in said:
             more = _unusable_columns(path, reading)
+        elif "unknown ending" in said and Path(path.name.removesuffix(".gz")).suffix.lower() in NETWORKS:
+            more = "`biconsensus communities` takes networks."
         elif "make all lines equally long" in said:
             more = "Lines above the table, such as a title or comments, must be deleted."
         else:
@@ -197,8 +204,9 @@ def _unusable_columns(path: Path, reading: Reading) -> str:
         more.append(f"Leave out {which}: --drop {quote(','.join(text))} ({truth} for scores).")
     if bad:
         where = ", ".join(map(repr, bad))
+        which = f"{len(rows):,} of {len(cells):,} rows {'have' if len(rows) > 1 else 'has'}"
         more.append(
-            f"{len(rows):,} of {len(cells):,} rows have no number in {where}: correct or delete these rows, or "
+            f"{which} no number in {where}: correct or delete {'these rows' if len(rows) > 1 else 'this row'}, or "
             f"leave out what has gaps: --drop {quote(','.join(bad))}."
         )
     return " ".join(more)

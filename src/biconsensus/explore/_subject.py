@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.errors import FileFormatError
-from biconsensus.explore._doubts import fractions_in, label_doubts, named_ends, network_doubt, network_line, unit_doubt
+from biconsensus.explore._doubts import grouping_doubt, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
+from biconsensus.pool.io._doubts import fractions_in, label_doubts
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
@@ -121,7 +122,7 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
         pool=Pool.from_labels(table),
         truth=true_groups(table.truth),
         decided=_without_folder(table.decided, path, name),
-        notes=(*table.notes, *label_doubts(table.columns)),
+        notes=(*table.notes, *label_doubts(table.columns, table.ids)),
         columns=table.roles,
         reading=reading,
     )
@@ -165,7 +166,7 @@ def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progr
         X=table.X,
         evidence=_evidence_behind(estimator.consensus_),
         decided=_without_folder(table.decided, path, name),
-        notes=(*table.notes, *notes, *filter(None, [unit_doubt(table.X, table.names)])),
+        notes=(*table.notes, *notes, *filter(None, [grouping_doubt(table.X), unit_doubt(table.X, table.names)])),
         columns=table.roles,
         reading=reading,
     )

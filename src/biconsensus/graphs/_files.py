@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, load_npz
 
 from biconsensus._checks import available_memory
-from biconsensus.errors import FileFormatError, InputError, MissingDependencyError
+from biconsensus.errors import FileFormatError, InputError, MissingDependencyError, UnknownNameError
 from biconsensus.pool.io._arrays import check_archive
 from biconsensus.pool.io._text import is_number
 
@@ -41,8 +43,8 @@ class FileContent:
 
     network: Any
     """A networkx graph, an (m, m) adjacency or a list of edges."""
-    weight: str | None = None
-    """Edge attribute of a networkx graph that has the weights."""
+    weight: str | None = "weight"
+    """Edge attribute of a networkx graph that has the weights; None: every edge weighs 1."""
     nodes: Sequence[Hashable] | None = None
     """All nodes, where a list of edges does not tell them."""
 
@@ -56,8 +58,10 @@ def read_graph_file(path: Path, weight: str | None = "weight") -> FileContent:
         A file that ends in .gml, .graphml, .gexf, .net or .pajek, .mtx (Matrix Market), .npz (a sparse array of SciPy),
         .metis or .graph, .adjlist, or .edges, .edgelist, .txt, .csv or .tsv (an edge list); .gz may follow any.
     weight : str or None
-        Edge attribute with the weights (GML, GraphML, GEXF, and the edge lists of networkx); other edge lists have
-        them in the third column, and further columns are passed over.
+        Edge attribute with the weights (GML, GraphML, GEXF, and the edge lists of networkx). Other edge lists have
+        them in the column of that name, if their first line names the columns, or else in the third column; further
+        columns are passed over. A text table with the same names above and at the left of its numbers, as pandas
+        writes an adjacency, is one.
 
     Returns
     -------
@@ -273,16 +277,28 @@ def _metis(data: bytes, name: str, weight: str | None) -> FileContent:
 
 def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
     """Two or more columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments."""
-    lines = list(_rows(_text(data), name))
+    lines = list(_rows(_text(data)))
+    if lines and lines[0][1][0] == "":  # pandas writes an index, which has no name, in front of the columns
+        nodes = lines[0][1][1:]
+        if nodes == [cells[0] for _, cells in lines[1:]]:
+            return FileContent(_named_adjacency(lines[1:], name), weight, nodes)
+        if all(cell.lower() in HEADERS for cell in nodes[:2]):
+            lines = [(number, cells[1:]) for number, cells in lines]
+    for number, cells in lines:
+        if len(cells) < 2 or not all(cells[:2]):
+            line = ",".join(cells)
+            raise FileFormatError(f"{name}, line {number}: {line!r:.80} is no edge; an edge is: node node [weight]")
+    column = 2
     if lines and _is_header(lines[0][1], lines[1:]):
+        column = _weight_column(lines[0][1], weight)
         lines = lines[1:]
-    edges = [(cells[0], cells[1], _weight(cells, name, number, weight)) for number, cells in lines]
+    edges = [(cells[0], cells[1], _weight(cells, name, number, weight, column)) for number, cells in lines]
     if not edges:
         raise FileFormatError(f"{name}: no edges in the file; an edge is: node node [weight]")
     return FileContent(edges)
 
 
-def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
     """Number and cells of each line that is no comment; a mapping, which networkx writes, is one cell."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip()[0] in "#%":
@@ -292,9 +308,27 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
         cells = [cell.strip() for cell in split] + ([brace + rest.strip()] if brace else [])
         if brace and len(cells) > 3:
             cells = [cell for cell in cells if cell]
-        if len(cells) < 2 or not all(cells[:2]):
-            raise FileFormatError(f"{name}, line {number}: {line.strip()!r} is no edge; an edge is: node node [weight]")
         yield number, cells
+
+
+def _named_adjacency(lines: Sequence[tuple[int, list[str]]], name: str) -> NDArray[np.float64]:
+    """(m, m) weights of lines that begin with the name of their node."""
+    for number, cells in lines:
+        if len(cells) != len(lines) + 1 or not all(map(is_number, cells[1:])):
+            raise FileFormatError(
+                f"{name}, line {number}: an adjacency needs {len(lines)} numbers after the name of the node"
+            )
+    return np.array([[float(cell) for cell in cells[1:]] for _, cells in lines])
+
+
+def _weight_column(header: list[str], weight: str | None) -> int:
+    """The place of the weights: the column of that name, or the third where nobody named one."""
+    names = [cell.strip("\"'").lower() for cell in header]
+    if weight is not None and weight.lower() in names:
+        return names.index(weight.lower())
+    if weight not in (None, "weight"):
+        raise UnknownNameError.of("column for the weights of the edges", str(weight), header)
+    return 2
 
 
 def _is_header(cells: list[str], below: list[tuple[int, list[str]]]) -> bool:
@@ -309,18 +343,19 @@ def _is_header(cells: list[str], below: list[tuple[int, list[str]]]) -> bool:
     return not any(cell in row[:2] for _, row in below for cell in cells[:2])
 
 
-def _weight(cells: list[str], name: str, line: int, weight: str | None) -> float:
-    """The third cell as a number, 1 where there is none; of a mapping, the attribute of that name."""
-    if weight is None or len(cells) < 3 or cells[2] == "":
+def _weight(cells: list[str], name: str, line: int, weight: str | None, column: int) -> float:
+    """The cell of the weight as a number, 1 where there is none; of a mapping, the attribute of that name."""
+    if weight is None or len(cells) <= column or cells[column] == "":
         return 1.0
     try:
-        if cells[2].startswith("{"):
-            return float(ast.literal_eval(cells[2]).get(weight, 1.0))
-        return float(cells[2])
+        if cells[column].startswith("{"):
+            return float(ast.literal_eval(cells[column]).get(weight, 1.0))
+        return float(cells[column])
     except (ValueError, SyntaxError, AttributeError, TypeError):
         raise FileFormatError(
-            f"{name}, line {line}, column 3: {cells[2]!r} is no number; an edge is: node node [weight]. "
-            "Remove the column or move it behind the weights, or pass weight=None to read no weights."
+            f"{name}, line {line}, column {column + 1}: {cells[column]!r} is no number; an edge is: node node "
+            "[weight]. Remove the column, or name the columns in the first line (source, target, ..., weight), or pass "
+            "weight=None to read no weights."
         ) from None
 
 

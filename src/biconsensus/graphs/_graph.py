@@ -22,12 +22,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
-from biconsensus.errors import InputError, InputTypeError
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs._files import HEADERS, read_graph_file
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 __all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
 
+DEFAULT_WEIGHT = "weight"
+"""Attribute of the edges that is read where nobody names one, and that a network need not have."""
 HUGE = 1e100
 """Largest weight, and the inverse of the smallest largest weight, whose squares and sums are ordinary numbers."""
 
@@ -50,6 +52,10 @@ class Graph:
     """(m, m) symmetric float64 weights, zero diagonal, sorted indices."""
     names: list[Hashable]
     """The user's name of each of the m nodes."""
+
+    def __repr__(self) -> str:
+        """One line: nodes and edges."""
+        return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges)"
 
     @property
     def n_nodes(self) -> int:
@@ -97,17 +103,19 @@ class Graph:
         return [self.index[name] for name in found]
 
 
-def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hashable] | None = None) -> Graph:
+def read_graph(data: Any, *, weight: str | None = DEFAULT_WEIGHT, nodes: Sequence[Hashable] | None = None) -> Graph:
     """Read a network of any supported form.
 
     Parameters
     ----------
     data : Graph, networkx graph, igraph graph, (m, m) sparse or dense adjacency, edge list, or path
-        An edge list is an iterable of ``(u, v)`` or ``(u, v, weight)``, an (e, 2) or (e, 3) table, or a
-        (2, e) array of both ends, e above 3. A path is a file in one of the forms of `read_graph_file`: GML, GraphML,
-        GEXF, Pajek, METIS, Matrix Market, SciPy sparse, adjacency list or edge list, told by its suffix.
+        An edge list is an iterable of ``(u, v)``, ``(u, v, weight)`` or ``(u, v, {"weight": weight})``, an (e, 2) or
+        (e, 3) table, or a (2, e) array of both ends, e above 3. A path is a file in one of the forms of
+        `read_graph_file`: GML, GraphML, GEXF, Pajek, METIS, Matrix Market, SciPy sparse, adjacency list or edge list.
+        Its suffix tells which.
     weight : str or None
-        Edge attribute with the weights; an edge without it weighs 1. None: every edge weighs 1.
+        Edge attribute, or column of a table of edges, with the weights; an edge without it weighs 1. An array or a
+        list of edges has its weights in the third place. None: every edge weighs 1.
     nodes : sequence of m names, optional
         Names for the rows of a matrix; for an edge list all nodes, also those without an edge.
 
@@ -132,12 +140,12 @@ def read_graph(data: Any, *, weight: str | None = "weight", nodes: Sequence[Hash
     if hasattr(data, "get_edgelist"):
         return from_igraph(data, weight)
     if issparse(data) or _square(data):
-        return from_matrix(data, nodes)
+        return from_matrix(data, nodes, weight)
     if _is_adjacency_frame(data):
-        return from_matrix(np.asarray(data), list(data.columns) if nodes is None else nodes)
+        return from_matrix(np.asarray(data), list(data.columns) if nodes is None else nodes, weight)
     if isinstance(data, np.ndarray) and data.ndim == 2 and data.shape[0] == 2 and data.shape[1] > 3:
         data = data.T
-    return from_edge_list(data, nodes)
+    return from_edge_list(data, nodes, weight)
 
 
 def _square(data: Any) -> bool:
@@ -152,8 +160,8 @@ def _is_adjacency_frame(data: Any) -> bool:
     return hasattr(data, "iloc") and len(data) == len(data.columns) and list(data.index) == list(data.columns)
 
 
-def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None) -> Graph:
-    """Read an (m, m) adjacency; one that is not symmetric counts as directed."""
+def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None, weight: str | None = DEFAULT_WEIGHT) -> Graph:
+    """Read an (m, m) adjacency; one that is not symmetric counts as directed. Without `weight` all edges weigh 1."""
     given = coo_array(matrix)
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise InputError(f"graph: an adjacency must be square, received shape {given.shape}")
@@ -161,40 +169,45 @@ def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None) -> Graph:
     if len(listed) != given.shape[0]:
         raise InputError(f"nodes: {len(listed)} names for an adjacency of {given.shape[0]} nodes; give one for each")
     weights = _check_weights(given.data, given.row, given.col, listed)
+    if weight is None:
+        weights = (weights != 0).astype(np.float64)
     square = csr_array(coo_array((weights, (given.row, given.col)), shape=given.shape))
     difference = abs(square - square.T)
     symmetric = difference.nnz == 0 or float(difference.max()) <= 1e-12 * float(square.max())
     return _finish(square, listed, twice=symmetric)
 
 
-def from_edge_list(edges: Iterable[Any], nodes: Sequence[Hashable] | None = None) -> Graph:
-    """Read pairs or triples; names in order of first appearance."""
+def from_edge_list(
+    edges: Iterable[Any], nodes: Sequence[Hashable] | None = None, weight: str | None = DEFAULT_WEIGHT
+) -> Graph:
+    """Read pairs or triples; names in order of first appearance. Without `weight` all edges weigh 1."""
     if isinstance(edges, Mapping) or not (isinstance(edges, Iterable) or hasattr(edges, "columns")):
         raise InputTypeError(
             f"graph: received {type(edges).__name__}; allowed are a networkx or igraph graph, an (m, m) adjacency, "
             "an edge list of (u, v) or (u, v, weight), or the path of a GML, GraphML, Pajek or edge-list file"
         )
-    rows = _edge_rows(edges)
-    index: dict[Hashable, int] = {name: i for i, name in enumerate(nodes or ())}
+    rows = _edge_rows(edges, weight)
+    index: dict[Hashable, int] = {name: i for i, name in enumerate(() if nodes is None else nodes)}
     ends, weights, closed = np.empty((len(rows), 2), dtype=np.int64), np.ones(len(rows)), nodes is not None
     for k, row in enumerate(rows):
         if not isinstance(row, (tuple, list)) or len(row) not in (2, 3):
             raise InputError(
-                f"graph: edge {k} is {row!r:.80}; an edge is (u, v) or (u, v, weight), and an adjacency a square array"
+                f"graph: edge {k} is {row!r:.80}; an edge is (u, v) or (u, v, weight), and an adjacency is a square "
+                "NumPy array"
             )
         for side, name in enumerate(row[:2]):
             if closed and name not in index:
                 raise InputError(f"graph: edge {k} has the node {name!r}, which is not in nodes")
             ends[k, side] = index.setdefault(name, len(index))
-        if len(row) == 3:
-            weights[k] = edge_weight(row[2], k)
+        if len(row) == 3 and weight is not None:
+            weights[k] = edge_weight(row[2].get(weight, 1.0) if isinstance(row[2], Mapping) else row[2], k)
     return from_ends(ends[:, 0], ends[:, 1], weights, list(index))
 
 
-def _edge_rows(edges: Any) -> list[Any]:
+def _edge_rows(edges: Any, weight: str | None) -> list[Any]:
     """Edges as tuples; names of nodes stay what they are where the weights beside them are no whole numbers."""
     if hasattr(edges, "columns") and not isinstance(edges, np.ndarray):
-        return list(zip(*_edge_columns(edges)))
+        return list(zip(*_edge_columns(edges, weight)))
     if not hasattr(edges, "__array__"):
         return list(edges)
     rows: list[Any] = np.asarray(edges).tolist()
@@ -203,14 +216,21 @@ def _edge_rows(edges: Any) -> list[Any]:
     return rows
 
 
-def _edge_columns(frame: Any) -> list[list[Any]]:
+def _edge_columns(frame: Any, weight: str | None) -> list[list[Any]]:
     """Both ends and, where there is one, the weight: by the names of the columns, or in their order."""
-    names = [str(name).lower() for name in getattr(frame, "column_names", frame.columns)]
-    ends = [k for k, name in enumerate(names) if name in HEADERS]
+    names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
+    lower = [name.lower() for name in names]
+    ends = [k for k, name in enumerate(lower) if name in HEADERS]
     order = list(range(len(names)))
     if len(ends) == 2:
-        rest = [k for k in order if k not in ends]
-        order = ends + ([names.index("weight")] if "weight" in names else rest)
+        order = ends + [k for k in order if k not in ends]
+    if weight is None:
+        order = order[:2]
+    elif weight in names or weight.lower() in lower:
+        at = names.index(weight) if weight in names else lower.index(weight.lower())
+        order = [*[k for k in order if k != at][:2], at]
+    elif weight != DEFAULT_WEIGHT:
+        raise UnknownNameError.of("column for the weights of the edges", weight, names)
     if hasattr(frame, "iloc"):
         return [frame.iloc[:, k].tolist() for k in order]
     return [list(frame[k].to_pylist() if hasattr(frame, "to_pylist") else frame[:, k].to_list()) for k in order]
@@ -259,8 +279,9 @@ def _check_weights(weights: Any, sources: Any, targets: Any, names: Sequence[Has
     bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
     if bad.size:
         u, v = names[int(sources[bad[0]])], names[int(targets[bad[0]])]
+        many = f"{bad.size:,} edges have" if bad.size > 1 else "1 edge has"
         raise InputError(
-            f"graph: {bad.size} edges have a negative or non-finite weight, the first {float(values[bad[0]])} between "
+            f"graph: {many} a negative or non-finite weight, the first {float(values[bad[0]])} between "
             f"{u!r} and {v!r}; weights must be finite and at least 0: leave such edges out, or shift the weights"
         )
     largest = float(values.max(initial=0.0))
@@ -281,6 +302,7 @@ def from_networkx(graph: Any, weight: str | None) -> Graph:
     """Read any networkx graph; parallel edges are added up."""
     names = list(graph.nodes)
     index = {name: i for i, name in enumerate(names)}
+    _check_attribute(weight, (key for _, _, attributes in graph.edges(data=True) for key in attributes))
     triples = [
         (index[u], index[v], 1.0 if weight is None else d.get(weight, 1.0)) for u, v, d in graph.edges(data=True)
     ]
@@ -289,12 +311,21 @@ def from_networkx(graph: Any, weight: str | None) -> Graph:
     return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)
 
 
+def _check_attribute(weight: str | None, attributes: Iterable[Any]) -> None:
+    """An error where somebody names an attribute that no edge has; the default may be absent."""
+    if weight not in (None, DEFAULT_WEIGHT):
+        known = set(map(str, attributes))
+        if weight not in known:
+            raise UnknownNameError.of("edge attribute", str(weight), known)
+
+
 def from_igraph(graph: Any, weight: str | None) -> Graph:
     """Read an igraph graph; vertex names where it has them, positions otherwise."""
     names = list(graph.vs["name"]) if "name" in graph.vs.attributes() else list(range(graph.vcount()))
     if len(set(names)) < len(names):
         raise InputError("graph: vertex names of the igraph graph repeat; give every vertex its own name")
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
+    _check_attribute(weight, graph.es.attributes())
     named = weight is not None and weight in graph.es.attributes()
     values = [edge_weight(w, k) for k, w in enumerate(graph.es[weight])] if named else [1.0] * len(ends)
     return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)

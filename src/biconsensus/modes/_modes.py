@@ -132,8 +132,8 @@ class Modes:
             rest = f" {alone} of {n_sources} sources agree" if alone > 1 else f" 1 of {n_sources} sources agrees"
             rest += " with no other."
         if len(self) == 1:
-            share = f"explaining {self[0].explained:.0%} of what the sources say"
-            return f"The sources form one camp: {_groups(self[0])}, {share}.{rest}"
+            share = f"They explain {self[0].explained:.0%} of what the sources say."
+            return f"The sources form one camp: {_groups(self[0])}. {share}{rest}"
         each = "; ".join(
             f"mode {k}: {mode.sources.size} sources, {_groups(mode)}, {mode.explained:.0%} explained"
             for k, mode in enumerate(self)

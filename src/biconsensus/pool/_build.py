@@ -22,6 +22,7 @@ from biconsensus._checks import (
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.pool._labels import UNSEEN, Column, LabelVectors, code_cells, encode, exact_array
 from biconsensus.pool._rows import distinct_cells, group_columns, group_rows, refine_groups
+from biconsensus.pool.io._doubts import AS_POINTS, content_doubts, shape_doubts
 from biconsensus.pool.io._roles import LABELS, MEASURES, TRUTH_NAMES, VECTORS, Raw, Reading, roles_of, warn_of
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -49,16 +50,23 @@ def from_labels(
 ) -> dict[str, Any]:
     """Fields of the pool of a label table."""
     table = LabelVectors.of(labels)
-    if columns is not None or not _describes_all(table, weights, names, sources):
+    # somebody has said which columns are groupings, or described each of them
+    described = table.chosen or names is not None or sources is not None or np.size(weights) == len(table.vectors)
+    plain = not table.named and all(_is_numbers(vector) for vector in table.vectors)
+    if columns is not None or not (described or plain or len(table.vectors) < 2):
         table = _groupings(table, columns, ids is not None)
-    return _from_columns(*encode(table, missing), weights, names, ids, sources)
+    fields = _from_columns(*encode(table, missing), weights, names, ids, sources)
+    if columns is None and not described and missing is None:
+        _warn_of_doubts(table)
+    return fields
 
 
-def _describes_all(table: LabelVectors, weights: Any, names: Any, sources: Any) -> bool:
-    """Whether all columns are groupings: somebody has said so, or described each of them, or they are plain numbers."""
-    size = len(table.vectors)
-    said = table.chosen or names is not None or sources is not None or np.size(weights) == size
-    return said or size < 2 or (not table.named and all(_is_numbers(vector) for vector in table.vectors))
+def _warn_of_doubts(table: LabelVectors) -> None:
+    """Warn where a table in memory looks like something else; names of columns show which way round it is."""
+    cells = _Values(table)
+    doubts = content_doubts(cells, table.ids) if table.named else content_doubts(cells) + shape_doubts(cells)
+    points = "ConsensusClustering finds groups in a table of numbers; columns=[...] says which columns vote"
+    warn_of([doubt.replace(AS_POINTS, points) for doubt in doubts], "labels", "")
 
 
 def _is_numbers(vector: Any) -> bool:

@@ -176,6 +176,8 @@ def _without_names(labels: Any) -> list[Any]:
             f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
         )
     vectors = list(labels)
+    if vectors and hasattr(vectors[0], "fit"):
+        raise InputTypeError(f"labels holds {vectors[0]!r:.80}; give the labels that it found: [model.labels_, ...].")
     if vectors and not isinstance(vectors[0], Iterator):
         one = isinstance(vectors[0], (str, bytes)) or not hasattr(vectors[0], "__len__")
         vectors = [labels if hasattr(labels, "dtype") else vectors] if one else vectors

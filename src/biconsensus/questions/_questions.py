@@ -53,8 +53,8 @@ class Question:
     def __str__(self) -> str:
         """The question for a person."""
         return (
-            f"Do {self.ids[0]} and {self.ids[1]} belong together? {self.together:.0%} of the sources say so; "
-            f"it is about {self.sizes[0]:,} and {self.sizes[1]:,} elements like them."
+            f"Do {self.ids[0]} and {self.ids[1]} belong together? {self.together:.0%} of the sources say so. "
+            f"The answer counts for {self.sizes[0]:,} and {self.sizes[1]:,} elements like them."
         )
 
 

@@ -111,6 +111,10 @@ class Consensus:
         """Bi-clusters, largest gain first."""
         return iter(self.biclusters)
 
+    def __getitem__(self, group: int) -> Bicluster:
+        """The bi-cluster of one group."""
+        return self.biclusters[group]
+
     @cached_property
     def biclusters(self) -> list[Bicluster]:
         """The bi-clusters as found, largest gain first; left-over elements are never in them."""
@@ -406,7 +410,7 @@ class Consensus:
         >>> halves, thirds = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 8
         >>> c = bc.find_consensus([halves] * 3 + [thirds] * 2)
         >>> print(c.next_question())
-        Do 0 and 4 belong together? 60% of the sources say so; it is about 4 and 4 elements like them.
+        Do 0 and 4 belong together? 60% of the sources say so. The answer counts for 4 and 4 elements like them.
         """
         from biconsensus.questions._questions import next_question
 

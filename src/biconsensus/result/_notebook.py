@@ -51,11 +51,16 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
             f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
             f"(decided by the {settings.get('evidence', 'pool')}{f'; {of_data}' if of_data else ''})."
         )
+    alone = "1 element is in no group" if left == 1 else f"{left:,} elements are in no group"
+    if settings.get("chosen_by") == "models":  # their sources are samples of points, which nobody has heard of
+        models = "1 model" if number == 1 else f"{number:,} models"
+        return f"{models}; {DECIDED_BY['models']}; {alone if left else 'every element is in a group'}."
     groups = "1 group" if number == 1 else f"{number:,} groups"
     said = [f"{groups} at quorum {settings.get('quorum', 0.5):.3g}; {DECIDED_BY[settings.get('chosen_by', 'given')]}"]
     others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
     if others:
-        said.append(f"the next best numbers were {', '.join(others)}")
+        numbers = "number was" if len(others) == 1 else "numbers were"
+        said.append(f"the next best {numbers} {', '.join(others)}")
     said.append(
         f"a group needs {settings.get('min_elements')} elements and {settings.get('min_candidates')} of "
         f"{len(consensus.pool.sources):,} sources"
@@ -66,7 +71,7 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     if silent:
         what = "1 candidate that is empty or holds" if silent == 1 else f"{silent:,} candidates that are empty or hold"
         said.append(f"{what} nearly everything did not vote")
-    said.append(f"{left:,} elements are in no group" if left else "every element is in a group")
+    said.append(alone if left else "every element is in a group")
     return "; ".join([*said, *([of_data] if of_data else [])]) + "."
 
 
