@@ -370,3 +370,16 @@ def test_a_fit_is_told_in_points_and_models(here: Callable[..., Any], tmp_path: 
     said = json.loads(done.stdout)["summary"]
     assert said.startswith("1 model; the number of false alarms decided how many; ")
     assert "sources" not in here("fit", "line.csv", "--threshold", 0.02).stdout
+
+
+def test_the_lines_of_a_report_can_be_typed_again(here: Callable[..., Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [f"{x:.3f},{y:.3f},{'ab'[k % 2]}" for k, (x, y) in enumerate(rng.normal(size=(40, 2)))]
+    (tmp_path / "points.csv").write_text("\n".join(["x,y,kind", *rows]))
+    for command, words in (("cluster", []), ("fit", ["--threshold", "0.2"])):
+        done = here(command, "points.csv", "--truth", "kind", *words, "--report", "page.html", "--quiet")
+        assert done.returncode == 0, done.stderr
+        page = (tmp_path / "page.html").read_text()
+        assert f"biconsensus {command} points.csv" in page
+        assert "--truth kind" in page, "without it the column of text is refused"
+    assert "Sampling(" not in page, "what was not asked for is not in the line of Python"

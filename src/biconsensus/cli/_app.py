@@ -259,7 +259,7 @@ def fit(
         "model": model[0] if len(model) == 1 else model,
         "threshold": opt.number_or_auto(threshold, "a distance"),
         "n_samples": opt.count_or_auto(samples, "--samples"),
-        "sampling": Sampling(law=sampling, sigma=sigma),
+        "sampling": sampling if sigma is None else Sampling(law=sampling, sigma=sigma),
         "epsilon": epsilon,
         "label_width": label_width,
         "bounds": opt.bounds(bound or []),

@@ -415,8 +415,8 @@ def search(
     return {name: value for name, value in settings.items() if value is not None}
 
 
-SAME_ANSWER = ("out", "report", "save", "escape", "as_json", "quiet", "verbose", "jobs", "resume", "truth")
-"""Parameters of commands that do not change what is found."""
+SAME_ANSWER = ("out", "report", "save", "escape", "as_json", "quiet", "verbose", "jobs", "resume")
+"""Parameters of commands that do not change what is found; a column of truth does, because it is not searched."""
 POINT = ("quorum", "method", "groups")
 """Parameters that say which point of the path is wanted."""
 

@@ -57,14 +57,14 @@ def from_labels(
         table = _groupings(table, columns, ids is not None)
     fields = _from_columns(*encode(table, missing), weights, names, ids, sources)
     if columns is None and not described and missing is None:
-        _warn_of_doubts(table)
+        _warn_of_doubts(table, two_ways=isinstance(labels, np.ndarray))
     return fields
 
 
-def _warn_of_doubts(table: LabelVectors) -> None:
-    """Warn where a table in memory looks like something else; names of columns show which way round it is."""
+def _warn_of_doubts(table: LabelVectors, two_ways: bool) -> None:
+    """Warn where a table in memory looks like something else; `two_ways` is whether it may be the other way round."""
     cells = _Values(table)
-    doubts = content_doubts(cells, table.ids) if table.named else content_doubts(cells) + shape_doubts(cells)
+    doubts = content_doubts(cells, table.ids) + (shape_doubts(cells) if two_ways else [])
     points = "ConsensusClustering finds groups in a table of numbers; columns=[...] says which columns vote"
     warn_of([doubt.replace(AS_POINTS, points) for doubt in doubts], "labels", "")
 

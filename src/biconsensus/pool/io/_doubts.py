@@ -22,6 +22,8 @@ PLACEHOLDERS = frozenset(
     {"?", "-", "--", ".", "n/a", "n.a.", "na", "#n/a", "none", "missing", "no answer", "not seen", "unknown"}
 )
 """Words that people write where they have no label; cells that are read as empty are not among them."""
+CODES = (-9, -99, -999, -9999)
+"""Numbers that people write where they have no label; other negative numbers are labels, and -1 is in no group."""
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 SHOWN = 3
 """Names in one sentence."""
@@ -80,9 +82,9 @@ def content_doubts(columns: Mapping[str, NDArray[Any]], ids: NDArray[Any] | None
 
 
 def shape_doubts(columns: Mapping[str, NDArray[Any]]) -> list[str]:
-    """A doubt where a table has more groupings than elements: it may be the other way round."""
+    """A doubt where a table has far more groupings than elements: it may be the other way round."""
     m = len(next(iter(columns.values())))
-    if len(columns) <= max(m, FEWEST_ROWS):
+    if len(columns) <= max(2 * m, FEWEST_ROWS):
         return []
     return [
         f"the table has {m} rows and {len(columns)} groupings: each row is an element and each column a grouping; "
@@ -170,10 +172,10 @@ def _codes(values: NDArray[Any]) -> IntArray:
 
 
 def _placeholders(columns: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Labels that may stand for "no label", and negative numbers other than -1."""
+    """Labels that may stand for "no label": words, and codes such as -99."""
     texts = [set(values.tolist()) for values in columns.values() if values.dtype.kind in "OUT"]
     words = sorted({v for found in texts for v in found if isinstance(v, str) and _is_placeholder(v)})
-    codes = sorted({int(v) for values in columns.values() for v in _negative_codes(values)})
+    codes = sorted({int(v) for values in columns.values() for v in _codes_for_nothing(values)})
     found = []
     if words:
         found.append(
@@ -192,9 +194,7 @@ def _is_placeholder(value: str) -> bool:
     return value.strip().lower() in PLACEHOLDERS
 
 
-def _negative_codes(values: NDArray[Any]) -> FloatArray:
-    """Whole numbers below -1 in a column of whole numbers."""
-    if values.dtype.kind in "bu" or _has_fractions(values):
-        return np.empty(0)
-    numbers = _numbers(values)
-    return np.unique(numbers[numbers < -1])
+def _codes_for_nothing(values: NDArray[Any]) -> FloatArray:
+    """Numbers of a column that people write where they have no label."""
+    numbers = np.empty(0) if values.dtype.kind in "bu" else _numbers(values)
+    return np.unique(numbers[np.isin(numbers, CODES)])

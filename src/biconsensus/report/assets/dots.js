@@ -22,9 +22,9 @@ function dots(canvas, view) {
       context.globalAlpha = 1;
     }
     if (view.edges) {
-      context.strokeStyle = variable("--line");
+      context.strokeStyle = variable("--soft");
       view.edges.forEach(([s, t], k) => {
-        context.globalAlpha = state.group === null || (current[s] === state.group && current[t] === state.group) ? .9 : .15;
+        context.globalAlpha = state.group === null || (current[s] === state.group && current[t] === state.group) ? .4 : .08;
         context.lineWidth = view.widths[k];
         context.beginPath(); context.moveTo(...place(xs[s], ys[s])); context.lineTo(...place(xs[t], ys[t])); context.stroke();
       });
