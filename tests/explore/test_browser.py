@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris
 
 import biconsensus as bc
 from biconsensus.explore import Explorer, explore
@@ -164,3 +166,20 @@ def test_a_mode_can_be_chosen_alone(page: Any, tmp_path: Path) -> None:
     voting = [row for row in page.locator("#sources tr").all() if row.locator("[type=checkbox]").is_checked()]
     assert [row.locator("td").nth(1).inner_text() for row in voting] == own
     assert page.inner_text("#headline").startswith(f"{len(modes[1])} groups of 90 elements")
+
+
+def test_the_slider_stands_where_the_path_has_as_many_groups_as_the_answer(page: Any, tmp_path: Path) -> None:
+    """The answer is a plain majority here, at quorum 0.5; the path, which gives weights, has more groups there."""
+    X, species = load_iris(return_X_y=True)
+    runs = np.array([KMeans(k, n_init=1, random_state=k).fit_predict(X) for k in range(2, 9)]).T.astype(float)
+    runs[np.random.default_rng(0).random(runs.shape) < 0.1] = np.nan
+    table = np.c_[runs, species]
+    found = bc.find_consensus(table)
+    assert (found.settings["quorum"], len(found)) == (0.5, 3)
+    assert len(found.at(0.5)) > 3
+    path = tmp_path / "runs.csv"
+    np.savetxt(path, table, fmt="%g", delimiter=",", header=",".join("abcdefgh"), comments="")
+    page.set_input_files("#file", path)
+    page.wait_for_selector(READY)
+    page.wait_for_selector("#quorum:enabled")
+    assert page.inner_text("#quorum-text").endswith(f"there would be {len(found)} groups")

@@ -150,7 +150,11 @@ function showCut() {
   if (steps) {
     slider.max = steps.length - 1;
     const shown = choices.mode === "quorum" ? choices.quorum : state.answer ? state.answer.quorum : 0.5;
-    const place = steps.reduce((best, step, k) => (Math.abs(Math.log(step[0] / shown)) < Math.abs(Math.log(steps[best][0] / shown)) ? k : best), 0);
+    // an answer that is no point of the path stands at the nearest point with as many groups, or nearly as many
+    const groups = choices.mode === "quorum" || !state.answer ? null : state.answer.groups;
+    const away = (step) => [groups === null ? 0 : Math.abs(step[1] - groups), Math.abs(Math.log(step[0] / shown))];
+    const nearer = ([a, b], [c, d]) => a < c || (a === c && b < d);
+    const place = steps.reduce((best, step, k) => (nearer(away(step), away(steps[best])) ? k : best), 0);
     if (document.activeElement !== slider || choices.mode !== "quorum") slider.value = place;
     showSteps(steps, Number(slider.value));
   }
@@ -166,7 +170,8 @@ function showSteps(steps, place) {
   });
   at("steps").replaceChildren(...bars);
   const [quorum, groups] = steps[place];
-  const text = "quorum " + quorum + ": " + number(groups) + (groups === 1 ? " group" : " groups");
+  const found = number(groups) + (groups === 1 ? " group" : " groups");
+  const text = state.choices.mode === "quorum" ? "quorum " + quorum + ": " + found : "at quorum " + quorum + " there would be " + found;
   at("quorum-text").textContent = text;
   at("quorum").setAttribute("aria-valuetext", text);
 }
@@ -261,7 +266,7 @@ async function showElements() {
       box.closest("tr").classList.toggle("on", box.checked);
       showChosen();
     } });
-    return make("tr", { class: chosen.has(row.element) ? "on" : "" }, make("td", {}, box), make("td", { text: row.name }), make("td", {}, dot(row.group), groupName(row.group)), make("td", { class: "number", text: row.group < 0 ? "–" : share(row.confidence) }), make("td", { class: "number", text: row.group < 0 ? "–" : share(row.backing) }));
+    return make("tr", { class: chosen.has(row.element) ? "on" : "" }, make("td", {}, box), make("td", { text: row.name }), make("td", {}, dot(row.group), groupName(row.group)), make("td", { class: "number", text: row.group < 0 ? "–" : share(row.confidence) }), make("td", { class: "number wide", text: row.group < 0 ? "–" : share(row.backing) }));
   }));
   showChosen();
 }
