@@ -1,4 +1,4 @@
-"""The only checks before work begins: which argument, what was received, what is allowed, what to do next."""
+"""Checks of arguments. An error says which argument is meant, what was received, what is allowed, what to do next."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
 
 
 def check_is_plain(X: Any, what: str = "X") -> None:
-    """Neither masked cells, below which something stands that nobody meant, nor dates, which NumPy takes as counts."""
+    """Refuse masked cells, whose values are arbitrary, and dates, which NumPy would take as counts."""
     if np.ma.is_masked(X):
         masked = int(np.ma.getmaskarray(X).sum())
         raise InputError(f"{what} has {masked} masked values. Fill them in, or leave their rows or columns out.")
@@ -214,7 +214,7 @@ def check_memory(what: str, needed: int, limit: int | None = None) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that can still be had, where the system tells."""
+    """Free memory in bytes; None where the system does not tell."""
     figures = [figure for figure in (_machine(), _container(), _process()) if figure is not None]
     return max(min(figures), 0) if figures else None
 
@@ -270,7 +270,7 @@ def need(package: str, extra: str) -> Any:
 
 
 class KnownNames:
-    """Base of estimators: a parameter under the name that another library gives it is pointed to."""
+    """Base of estimators: an error for a parameter of another library, such as n_clusters, names the one to use."""
 
     OTHER_NAMES: ClassVar[dict[str, str]] = {
         "n_clusters": "n_groups",
@@ -290,7 +290,7 @@ class KnownNames:
     }
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """A new estimator, where all names of parameters are its own."""
+        """Make the estimator; the name of a parameter of another library is an error that says what to use."""
         known = inspect.signature(cls.__init__).parameters
         for name in kwargs:
             if name not in known and name in cls.OTHER_NAMES:

@@ -1,4 +1,4 @@
-"""How long work runs: on how many threads, and how far it is, told to a function or shown by a bar on a terminal."""
+"""Long work: on how many threads it runs, and how far it is, told to a function or shown by a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from biconsensus.protocols import Progress, silent
 
 
 def on_one_thread(kind: str | None = None) -> AbstractContextManager[Any]:
-    """Numerical libraries, or those of one kind ("blas"), run on one thread inside of the context."""
+    """Let numerical libraries, or only one kind of them ("blas"), run on one thread inside the context."""
     found: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1, user_api=kind)
     return found
 

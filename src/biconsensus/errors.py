@@ -88,7 +88,7 @@ class MissingDataError(BiconsensusError, FileNotFoundError):
 
     @classmethod
     def of(cls, dataset: str, file: str, folder: object, address: str, reason: str) -> MissingDataError:
-        """Build the message: what is missing, why it did not come, how to get it."""
+        """Build the message: which file is missing, why it could not be fetched, how to get it."""
         return cls(
             f"{file} of the data set {dataset!r} is not in {folder} and could not be fetched from {address} "
             f"({reason}); run `biconsensus datasets fetch {dataset}` where there is a connection, or set "
@@ -97,7 +97,7 @@ class MissingDataError(BiconsensusError, FileNotFoundError):
         )
 
     def __reduce__(self) -> tuple[type[MissingDataError], tuple[str, str | None]]:
-        """Errors cross processes whole."""
+        """What pickle needs to send the error to another process with both of its fields."""
         return type(self), (str(self), self.dataset)
 
 

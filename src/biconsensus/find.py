@@ -1,4 +1,4 @@
-"""The one road from a pool to the groups that it agrees on.
+"""From a pool to the groups that it agrees on: the one way that every estimator and every command takes.
 
 `Search` holds every setting and resolves it once; `solve` finds the groups and is what every front calls;
 `find_consensus` is the same for a user who has a pool or a table of labels.
@@ -162,7 +162,7 @@ class Search:
         return cls(**asked)
 
     def checked(self) -> Search:
-        """Itself with every setting valid and no two that contradict; nothing is known of the pool yet."""
+        """This search, if every setting is valid and no two contradict each other; the pool is not needed."""
         blank = Search()
         known = {
             field.name: getattr(blank if getattr(self, field.name) is None else self, field.name)
@@ -194,7 +194,7 @@ class Search:
         return found
 
     def resolved(self, pool: Pool) -> Search:
-        """Itself with everything decided that follows from the pool."""
+        """This search with every setting filled in that follows from the pool."""
         found = self.checked()
         solver = ("vote" if pool.binary else "quantile") if found.solver == "auto" else found.solver
         algorithm_1 = found.overlap or found.quorum != "auto" or found.stop != "size"

@@ -28,7 +28,7 @@ An exception that it raises ends the work.
 
 
 def silent(done: int, total: int, step: str) -> None:
-    """Progress that nobody looks at."""
+    """A progress function that does nothing."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def comparable(gain: float) -> float:
 
 @runtime_checkable
 class Solver(Protocol):
-    """Finds the best block; knows nothing of the loop around it."""
+    """Finds one best block; it does not know about the loop that asks for block after block."""
 
     def load(self, problem: PreferenceMatrix, quorum: Fraction) -> None:
         """Take a problem; called once, before any `best_block`."""
@@ -89,7 +89,7 @@ class Evidence(Protocol):
 
     @property
     def kind(self) -> str:
-        """What it rests on, in one word: "points", "links", "agreement", "models"."""
+        """What the evidence rests on, in one word: "points", "links", "agreement", "models"."""
 
     def of_grouping(self, labels: IntArray) -> float:
         """Evidence for a grouping (m,) of the elements: 0 for one group, larger is better, negative is worse."""

@@ -1,1 +1,1 @@
-"""The first front: points, many clusterings of them, one consensus."""
+"""Tables of points: many clusterings, and one consensus of them."""

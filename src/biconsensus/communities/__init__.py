@@ -1,1 +1,1 @@
-"""The second front: a network, many community detections, one consensus."""
+"""Networks: many runs of community detection, and one consensus of them."""

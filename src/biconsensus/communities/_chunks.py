@@ -51,7 +51,7 @@ def chunks_of(graph: Graph, n_chunks: int, overlap: float) -> list[IntArray]:
 
 
 def _order(graph: Graph) -> IntArray:
-    """All nodes, breadth first, with those that a quick look puts together side by side, so that few are cut off."""
+    """All nodes, breadth first; nodes that a quick clustering joins stay together, so that few links are cut."""
     rank = np.empty(graph.n_nodes, np.int64)
     rank[reverse_cuthill_mckee(graph.adjacency.tocsr(), symmetric_mode=True)] = np.arange(graph.n_nodes)
     found: IntArray = np.asarray(get_algorithm("label_propagation")(graph, seed=0, max_sweeps=5))

@@ -41,7 +41,7 @@ from biconsensus.sources.networks._walktrap import as_igraph
 SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
 SMALLEST = 3
-"""Smallest community where the links decide: two nodes are an edge, no group; what is worth its place they say."""
+"""Smallest community where the links decide: two linked nodes are only an edge. The links decide on larger ones."""
 AUTO_RUNS = (5, 10, 20, 40)
 """Runs of each setting after which ``n_runs="auto"`` looks whether more would change the answer; each number is run
 afresh, which costs at most as much again as the last."""
@@ -244,7 +244,7 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
     def _fit(
         self, views: Sequence[View], graph: Graph, call: str, named: bool, chunks: bool = False
     ) -> ConsensusCommunities:
-        """Run, pool, solve, as often as it takes; the same for one network, several, and chunks."""
+        """Run, pool and solve, for one network, several, or chunks; with n_runs="auto" until the answer is settled."""
         n_edges = max(view.graph.n_edges for view in views)
         rounds = rounds_of(usual_runs(n_edges) if self.n_runs is None else self.n_runs, AUTO_RUNS)
         for number in rounds:

@@ -36,7 +36,7 @@ EDGES_IN_ALL = 2_000_000
 """Edges that the runs of one setting look at together, as long as there are more than the fewest: it bounds the time,
 and was chosen by the time alone."""
 SECOND_SHARE = 4
-"""Runs of the first round for each of the second: enough to be heard, too few to outvote the first."""
+"""Runs of the first round for each run of the second, so that the second has a voice but cannot outvote the first."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _in_turn(name: str, parameters: dict[str, Any], n_runs: int) -> Iterator[Set
 
 
 FLOOR = 0.05
-"""What is left of an edge that no run keeps whole, so that nothing falls apart."""
+"""Share of its weight that an edge keeps if no run puts its ends together: the network must not fall apart."""
 BATCH = 200_000
 """Edges weighed at a time: bounds memory, changes no answer."""
 

@@ -1,4 +1,4 @@
-"""Starting the explorer and what one holds of it."""
+"""Start the explorer; the object that stands for a running one."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Explorer:
 
     @property
     def running(self) -> bool:
-        """Whether the page can be asked."""
+        """Whether the server answers."""
         return not self._ended.is_set()
 
     def wait(self) -> None:

@@ -1,4 +1,4 @@
-"""The server: on this machine only, for whoever has the link, and nothing that was not given is read."""
+"""The server: it answers on this machine only, to whoever has the link, and reads no file that was not given to it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ENDINGS = (".csv", ".tsv", ".parquet", ".json")
 
 
 class Json(Response):
-    """Plain ASCII: names of files and elements need not be valid text."""
+    """JSON in plain ASCII, because names of files and elements need not be valid text."""
 
     media_type = "application/json"
 

@@ -66,7 +66,7 @@ def trace_pool(subject: Subject, choices: Choices, progress: Progress = silent) 
 
 
 def cut_number(traced: Traced, n_groups: int) -> Consensus:
-    """So many groups, without the path, which the one who asks has."""
+    """An answer with exactly this number of groups; its path is left out, because the caller has it."""
     return replace(traced.with_n_groups(n_groups), trace=None)
 
 
@@ -484,7 +484,7 @@ class Workspace:
         self.wait(None)
 
     def wait(self, seconds: float | None) -> None:
-        """Wait until no work is under way, or for so long."""
+        """Wait until no work is under way, at most for a given time."""
         until = None if seconds is None else time.monotonic() + seconds
         while self.working and (until is None or time.monotonic() < until):
             time.sleep(0.01)

@@ -31,7 +31,7 @@ __all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
 DEFAULT_WEIGHT = "weight"
 """Attribute of the edges that is read where nobody names one, and that a network need not have."""
 HUGE = 1e100
-"""Largest weight, and the inverse of the smallest largest weight, whose squares and sums are ordinary numbers."""
+"""Weights are scaled if the largest is above this, or below its inverse: their squares would overflow or vanish."""
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ def _unseen(pool: Pool, new: Pool, source_of: IntArray) -> dict[str, Any]:
 
 
 def _weight(pool: Pool, source: int) -> float:
-    """Weight of a new candidate: the mean of those of its source, or 1."""
+    """Weight of a new candidate: the mean weight of the candidates of its source, or 1."""
     own = pool.weights[pool.source_of == source]
     return float(own.mean()) if own.size else 1.0
 

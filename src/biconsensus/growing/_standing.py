@@ -1,4 +1,4 @@
-"""One more source where there are very many elements: the groups stand, and only what the new votes move is moved.
+"""One more source where there are very many elements: the groups stay, and only rows move that the new votes move.
 
 With so many elements a search looks at a sample of the rows, another one with every source that comes, and its answer
 differs from the last one by about as much as a few new sources change. So where these move few elements, the quorum and
@@ -29,7 +29,7 @@ MANY_ROWS = 20_000
 
 
 def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
-    """The consensus of a pool with new sources, which are its last ones, if the groups stand; None if they do not.
+    """The consensus of a pool whose last sources are new, if they change the groups little; None otherwise.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class _Votes:
 
 
 def _together(said: IntArray, group: IntArray, counts: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """(R, T) elements for which the new sources say each thing in each group, from those of each row."""
+    """(R, T) elements of each group that have each distinct row of the new sources, from the numbers of each row."""
     n_said, n_groups = shape
     places = said * np.int64(n_groups + 1) + group + 1
     cells = np.bincount(places, counts, minlength=n_said * (n_groups + 1))

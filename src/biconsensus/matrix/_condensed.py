@@ -250,15 +250,15 @@ class Drawn:
     """A sample of rows, and a wider one that holds it."""
 
     rows: IntArray
-    """(k,) the rows, ..."""
+    """(k,) the rows of the sample."""
     counts: IntArray
-    """(k,) how many elements each of them stands for, ..."""
+    """(k,) how many elements each of them stands for."""
     wide_rows: IntArray
-    """(l,) the rows of the wider sample, ..."""
+    """(l,) the rows of the wider sample."""
     wide_counts: IntArray
-    """(l,) how many elements each of those stands for, ..."""
+    """(l,) how many elements each row of the wider sample stands for."""
     colours: Colours
-    """and what all rows and columns hold."""
+    """Colours of all rows and columns of the matrix."""
 
 
 def draw_rows(problem: PreferenceMatrix, size: int | None = None, n_sources: int = 2) -> Drawn | None:

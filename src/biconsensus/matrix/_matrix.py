@@ -29,7 +29,7 @@ speed."""
 KEPT = 1 << 21
 """Memberships up to which the columns of each row are kept in a second form: 16 megabytes. For speed."""
 PROBE = 1 << 12
-"""Rows that mostly tell candidates apart."""
+"""Rows that are compared first: they are nearly always enough to tell two candidates apart."""
 
 
 @dataclass(frozen=True)

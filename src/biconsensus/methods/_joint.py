@@ -605,11 +605,11 @@ class GroupPairs:
     held: FloatArray
     """(k,) elements of its group that each column holds."""
     left: IntArray
-    """(p,) one column of each pair, ..."""
+    """(p,) one column of each pair."""
     right: IntArray
-    """(p,) the other, which is one of the heaviest where a group has very many, ..."""
+    """(p,) the other column of each pair; one of the heaviest where a group has very many columns."""
     shared: FloatArray
-    """(p,) and the elements that they share."""
+    """(p,) the elements that the two columns share."""
 
     @classmethod
     def of(cls, problem: PreferenceMatrix, rows: IntArray, columns: IntArray) -> GroupPairs | None:

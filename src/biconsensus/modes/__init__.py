@@ -1,4 +1,4 @@
-"""Several answers where sources form several camps: one consensus for each camp."""
+"""Several answers if the sources form several camps: one consensus for each camp."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from biconsensus.modes import Modes
 
 MOST_LINES = 60
-"""Sources that are drawn one a line; of more, evenly spaced ones."""
+"""Sources that are drawn, one on each line; if there are more, evenly spaced ones are drawn."""
 
 
 def modes(found: Modes, *, ax: Any = None) -> Any:

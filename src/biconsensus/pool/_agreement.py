@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SAME = 0.95
 """Adjusted Rand index from which two sources say the same: of twenty elements that one groups, the other would move
-about one. A convention of the report; nothing is decided by it."""
+about one. A convention of the report that decides nothing."""
 
 
 def agreement_matrix(pool: Pool) -> FloatArray:

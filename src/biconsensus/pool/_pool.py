@@ -17,7 +17,7 @@ from biconsensus.pool._rows import column_sums, count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9
-"""Share of what a source saw from which a candidate says nothing: it holds nearly everything."""
+"""A candidate with this share or more of the elements that its source saw holds nearly everything, and says nothing."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,7 +206,7 @@ class Pool:
 
     @cached_property
     def mask_of_source(self) -> IntArray:
-        """(c,) the mask of each source; that of a source without candidates is the first."""
+        """(c,) the mask of each source; a source without candidates gets the first mask."""
         masks = np.zeros(len(self.sources), np.int64)
         if self.mask_of is not None:
             masks[self.source_of] = self.mask_of

@@ -15,7 +15,7 @@ from biconsensus.result._consensus import Answered
 
 
 def checked(answers: Iterable[Answered], seeds: Iterable[Sequence[int]] = ()) -> tuple[Answered, ...]:
-    """Answers, each pair once; an error that names the pairs where they contradict, also by way of others.
+    """Answers, each pair once; an error names the pairs if answers contradict each other, also through other pairs.
 
     Parameters
     ----------

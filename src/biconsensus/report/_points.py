@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 MOST_GROUPS = 1000
-"""Groups of one point that the page lists; a table of more is read by nobody."""
+"""Groups of one point that the page lists: nobody reads a longer table."""
 MOST_FLOWS = 2000
 """Flows of elements between two points that the page draws."""
 MOST_TESTED = 3_000_000

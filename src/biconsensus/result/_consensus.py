@@ -91,7 +91,7 @@ class Consensus:
     evidence: FloatArray | None = None
     """(T,) what the data says of each group, where a front had data to ask: see `significance`."""
     asked: dict[str, Any] = field(default_factory=dict)
-    """The settings that were given, as a file can hold them; whoever goes on from this result searches with them."""
+    """The settings that were given, as a file can hold them; `update` and `extend` search with the same settings."""
     placed: IntArray | None = None
     """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
     trace: PathTrace | ConsensusPath | None = None
@@ -309,7 +309,7 @@ class Consensus:
 
     @cached_property
     def _confidence(self) -> Confidence:
-        """Worked out once: tables, pages and files all ask for it."""
+        """Confidence, computed once, because tables, pages and files all need it."""
         from biconsensus.quorum._confidence import confidence
 
         return confidence(self)

@@ -151,7 +151,7 @@ class PathTrace:
         return np.concatenate([found, np.zeros(len(blocks) - found.size)]), placed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is kept is the groups, not the search."""
+        """What pickle keeps: the groups of every point, and not the search."""
         return _kept, (self.finished,)
 
 

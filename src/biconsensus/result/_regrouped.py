@@ -1,4 +1,4 @@
-"""Other groups for a pool that was searched: those that a person or another result asks for."""
+"""Other groups for a pool that was searched, as a person or another result asks for them."""
 
 from __future__ import annotations
 

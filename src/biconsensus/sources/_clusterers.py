@@ -21,7 +21,7 @@ from biconsensus.sources._running import Grouping, NamedSource
 NAMELESS = "function"
 """Name of a function that has none; several are numbered, because sources of one name count as runs of one source."""
 UNTOLD = ("random_state", "n_jobs", "verbose", "copy_x", "copy")
-"""Settings that do not make another source: its chance, and how it is computed."""
+"""Settings that do not make another source: its seed, and how it is computed."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The pool for data that nothing is known about: many views of it, sized so that it stays quick."""
+"""The default base clusterings: seven kinds of algorithms with many settings, limited so that they stay quick."""
 
 from __future__ import annotations
 

@@ -214,7 +214,7 @@ def child_seeds(random_state: Any, n: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Runs:
-    """How base runs are carried out; the answer does not depend on it.
+    """How base runs are carried out: time limit, checkpoint, progress. The answer does not depend on it.
 
     Parameters
     ----------

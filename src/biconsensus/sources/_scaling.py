@@ -17,7 +17,7 @@ FAR = 2.0**20
 
 @dataclass(frozen=True)
 class Scaling:
-    """A shift and a power of two, both exact to undo in effect: distances change by the power alone."""
+    """A shift and a power of two. Distances change only by the power of two, which is exact."""
 
     centre: FloatArray | None = None
     """(d,) what is subtracted, in the scaled unit."""

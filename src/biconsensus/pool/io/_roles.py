@@ -17,7 +17,7 @@ from biconsensus.pool.io._columns import ABSENT
 from biconsensus.pool.io._text import is_number
 
 LABELS, FEATURES, COORDINATES = "groupings", "features", "coordinates"
-"""Kinds of tables. Coordinates are features that are all meant: a counter among them may be the time."""
+"""Kinds of tables. Coordinates are features that are all used: whole numbers that rise may be the time."""
 VECTORS = "label vectors"
 """Labels in memory without names: whole numbers among them are labels, also where all of them are different."""
 ID_NAMES = frozenset({"", "id", "index", "unnamed: 0"})
@@ -200,7 +200,7 @@ def find_column(names: list[str], wanted: str | int, what: str) -> str:
 
 
 def _guess_truth(roles: Roles, free: Iterable[str], kind: str) -> None:
-    """A column by the name of truth is for scores, never for the search."""
+    """Take a column that is called truth as the truth: it is used for scores, never for the search."""
     known = TRUTH_NAMES if kind == LABELS else CLASS_NAMES
     found = [name for name in free if name.lower() in known and name != roles.ids]
     if found:
@@ -209,7 +209,7 @@ def _guess_truth(roles: Roles, free: Iterable[str], kind: str) -> None:
 
 
 def _leave_out_measures(roles: Roles, kind: str) -> None:
-    """What a result says of its groups is no grouping when the table is read again, unless there is nothing else."""
+    """Leave out confidence and backing, which an earlier result wrote, unless there is no other column."""
     found = [name for name in roles.used if name.lower() in MEASURES]
     if kind == LABELS and 0 < len(found) < len(roles.used):
         roles.used = [name for name in roles.used if name not in found]

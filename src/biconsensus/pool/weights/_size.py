@@ -1,4 +1,4 @@
-"""Small candidates count more: a few large groups do not drown many small ones."""
+"""Small candidates count more, so that a few large groups do not outweigh many small ones."""
 
 from __future__ import annotations
 

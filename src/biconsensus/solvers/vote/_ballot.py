@@ -291,13 +291,13 @@ class Count:
     n_elements: FloatArray
     """(S,) elements, with multiplicity, that joined."""
     which: IntArray
-    """(p,) sets, in order, of ..."""
+    """(p,) the set of each pair of a set and a column that joins it, in order."""
     columns: NDArray[Any]
-    """(p,) the columns that join them, in order, ..."""
+    """(p,) the column of each pair, in order."""
     held: FloatArray
-    """(p,) the number of elements in them that each holds, ..."""
+    """(p,) elements of the rows of the set that the column holds."""
     seen: FloatArray
-    """(p,) and the number that its source saw."""
+    """(p,) elements of the rows of the set that the source of the column saw."""
 
 
 class Counting(Protocol):
@@ -388,7 +388,7 @@ class Ballot:
         return self._way(starts.size, starts, in_a_row).of_candidates(starts, live_rows, live_columns)
 
     def share(self, asked: FloatArray, whole: bool = False) -> FloatArray:
-        """The votes that more are needed than, of those that were asked; exact where votes are whole numbers."""
+        """The number of votes that must be exceeded, of those asked; exact where votes are whole numbers."""
         if whole or self.unit is not None:
             shares = asked.astype(np.int64) * self.quorum.numerator // self.quorum.denominator
             return np.asarray(shares, dtype=np.float64)

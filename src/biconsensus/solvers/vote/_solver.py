@@ -87,7 +87,7 @@ def vote_to_fixed_point(
     keep: Keep | None = None,
     known: Container[bytes] = (),
 ) -> Sets:
-    """Where the votes from sets of columns come to rest; sets that meet go on as one.
+    """The fixed points that votes from sets of columns end in; sets that become equal go on as one.
 
     `keep` is called with the sets that did not move, their tally and their places there; sets in `known`, and
     the empty one, need no vote.
@@ -203,7 +203,7 @@ class VoteSolver:
         self._clear(0, 0)
 
     def _clear(self, min_elements: int, min_candidates: int) -> None:
-        """Know nothing, and look for blocks of these sizes."""
+        """Forget all fixed points, and look for blocks of these minimum sizes."""
         self._sizes = min_elements, min_candidates
         self._rows, self._columns = (np.ones(size, bool) for size in self._problem.shape)
         self._points: dict[bytes, FixedPoint] = {}
