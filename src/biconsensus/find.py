@@ -65,20 +65,21 @@ which finds one after the other (about 7 ms each): of some hundreds they hardly 
 
 @dataclass(frozen=True, repr=False)
 class Search:
-    """Every setting of a search. Defaults and None mean "not given": they follow the input, once, in `resolved`.
+    """Every setting of a search. Settings that are not given follow the input, or have the default of `find_consensus`.
 
     Parameters
     ----------
     quorum : float in (0, 1), or "auto"
         Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
     n_groups : int, optional
-        Number of groups wanted; not together with a number as quorum.
+        Number of groups that you want. It cannot be given together with a number as quorum.
     method : {"auto", "greedy", "joint", "path"}
-        Algorithm 1 of the paper; all groups at once; or the point at this quorum of the path that "auto" chooses from.
-        "auto" is Algorithm 1 where the quorum is a number, where groups may overlap, or where `stop` is given, which
-        is a rule of Algorithm 1; else all groups at once.
+        "greedy" finds one group after the other (Algorithm 1 of the paper). "joint" finds all groups at once. "path" is
+        the answer at this quorum among those that quorum="auto" chooses from. "auto" is greedy if the quorum is a
+        number, if groups may overlap, or if `stop` is given, which is a rule of Algorithm 1; otherwise it is joint.
     min_elements, min_candidates : int, optional
-        Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input.
+        A group has at least this many elements, and is supported by at least this many different sources. By default
+        both follow the input.
     overlap : bool
         Whether groups may share elements.
     unassigned : {"nearest", "leave"}
@@ -94,7 +95,7 @@ class Search:
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
     n_jobs : int, optional
-        Threads; the answer does not depend on it.
+        Number of threads. The answer does not depend on it.
 
     Examples
     --------
@@ -306,30 +307,33 @@ def find_consensus(
         Parquet file or folder or of an NPY file, a table of Arrow, Polars or DuckDB, an iterator of chunks, or a Dask
         array or frame.
     min_elements, min_candidates : int, optional
-        Smallest group: elements, and distinct sources behind it; both inclusive. By default they follow the input: as
-        small as the small groups of most sources (at most 7), and half of the sources (at most 4).
+        A group has at least this many elements, and is supported by at least this many different sources. By default
+        both follow the input: groups as small as the small groups of most sources (at most 7 elements), supported by
+        half of the sources (at most 4).
     overlap : bool
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
-        Share of the candidates of a group that must hold an element, and of its elements that a candidate must hold.
-        1/2 is the paper (a majority); lower merges, higher splits; a number works on the whole pool. "auto"
-        chooses it, trivial candidates left out, and stays with a majority where that fits as well.
+        How much agreement a group needs: the share of its candidates that must hold an element, and the share of its
+        elements that a candidate must hold. 1/2 is a majority, as in the paper. A lower quorum merges groups, a higher
+        one splits them. "auto" tries many quorums without trivial candidates, and chooses one of the answers; it takes
+        the majority if that fits as well. With a number, trivial candidates vote, too.
     method : {"auto", "greedy", "joint", "path"}
-        Algorithm 1 of the paper; all groups at once; or the point at this quorum of the path from which quorum="auto"
-        chooses. "auto" is Algorithm 1 where the quorum is a number or groups may overlap, and all groups at once
-        otherwise.
+        "greedy" finds one group after the other (Algorithm 1 of the paper). "joint" finds all groups at once. "path" is
+        the answer at this quorum among those that quorum="auto" chooses from. "auto" is greedy if the quorum is a number
+        or groups may overlap, and joint otherwise.
     together : iterable of iterables of int, optional
         Seeds: elements that must share a group.
     unassigned : {"nearest", "leave"}
         Whether left-over elements go to the group whose candidates hold them most, or stay -1.
     n_groups : int, optional
-        Number of groups wanted, picked from the quorum path; not together with a number as `quorum`.
+        Number of groups that you want. It cannot be given together with a number as `quorum`.
     stop : {"size", "first_small", "description_length"}
-        When Algorithm 1 ends.
+        When Algorithm 1 ends: if no block of the minimum sizes is left; if the best block is too small (the rule of the
+        paper); or if further groups do not shorten the description of the pool.
     solver : str or Solver
         Name of a solver, "auto" (votes for binary pools, weighted quantiles for real ones), or an object.
     n_jobs : int, optional
-        Threads; the answer does not depend on it.
+        Number of threads. The answer does not depend on it.
     weights : str, callable or (n,) array, optional
         Weight rule for the candidates, in place of the pool's weights.
     memory_limit : int, optional
@@ -337,8 +341,9 @@ def find_consensus(
     client : dask.distributed.Client, optional
         Where Dask tables are worked on; by default the current client or scheduler.
     progress : bool or callable, optional
-        True shows a bar on standard error, None only on a terminal. A function is called with what is done, how much
-        there is (0 where nobody knows) and the name of the step; an exception that it raises ends the search.
+        True shows a bar on standard error, None only on a terminal. A function is called with three values: how much is
+        done, how much there is (0 if that is not known), and the name of the step. An exception that it raises ends the
+        search.
 
     Returns
     -------

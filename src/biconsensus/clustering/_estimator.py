@@ -42,16 +42,16 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         Runs of each base clustering, each with a seed of its own. "auto" doubles them until more would not change the
         answer (`Consensus.converged`), four at most.
     quorum : float in (0, 1) or "auto", default="auto"
-        Share of the candidates behind a group that must hold an element: 1/2 is a majority, lower merges. "auto"
-        lets the data decide how fine the groups are.
+        Share of the candidates behind a group that must hold an element. 1/2 is a majority; a lower quorum merges
+        groups. "auto" lets the points decide how fine the groups are.
     n_groups : int or None, default=None
-        Number of groups wanted, picked along the quorum; None finds it.
+        Number of groups that you want. With None it is found.
     min_elements : int or None, default=None
         Elements of the smallest group; by default it follows the base clusterings.
     unassigned : {"nearest", "leave"}, default="nearest"
-        Whether rows that no group claims go to the group that holds them most, or stay -1.
+        Whether rows that no group holds go to the group whose candidates hold them most, or stay -1.
     search : Search or None, default=None
-        Settings that few people set: base clusterings behind a group at least (``min_candidates``), method, overlap,
+        Settings that few people need: the fewest base clusterings behind a group (``min_candidates``), method, overlap,
         together, stop, solver, memory limit, and the weights of the base clusterings or a rule for them.
     runs : Runs or None, default=None
         How the base clusterings run: time limit, checkpoint, progress bar.
@@ -67,7 +67,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
     n_clusters_ : int
         Number of groups found.
     backing_ : (m,) array
-        Of the base clusters behind the row's group that saw it, the share of weight that contains it.
+        Share of the base clusters behind the row's group that hold the row; they count by their weights.
     consensus_ : Consensus
         The groups with what backs them; `consensus_.to_frame()` keeps the index of a data frame.
     pool_ : Pool

@@ -68,14 +68,14 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         groupings then join the pool: block models of the network weighed by the runs, and the best runs refined on
         the network itself.
     n_groups : int, optional
-        Number of communities wanted; it is found otherwise.
+        Number of communities that you want. By default it is found.
     unassigned : {"nearest", "leave"}
-        Whether left-over nodes go to the community whose candidates hold them most, else to the one that they have
-        the heaviest links to, or stay -1. Nodes without edges always stay -1.
+        Whether left-over nodes join a community or stay -1. With "nearest" they join the community whose candidates
+        hold them most, or, if none does, the one to which they have the heaviest links. Nodes without edges stay -1.
     weight : str or None
-        Edge attribute with the weights; None: all edges count the same.
+        Edge attribute, or column of a table of edges, with the weights. None: all edges count the same.
     search : Search, optional
-        Settings that few people set: method, minimum sizes, overlap, solver, memory limit; ``together``, by the names
+        Settings that few people need: method, minimum sizes, overlap, solver, memory limit; ``together``, by the names
         of the nodes; and ``weights``: "uniform", "modularity" (a smooth increasing function of the modularity of a
         run) or a function of the graph and the labels of a run.
     runs : Runs, optional
@@ -93,14 +93,14 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         Community of each node in the order of `graph_.names`, -1 for none; where communities overlap, the
         one that backs it most.
     backing_ : (m,) float array
-        Of the candidates behind its community, the share of weight that holds the node.
+        Share of the candidates behind its community that hold the node; they count by their weights.
     evidence_ : float
         Nats by which these communities shorten the description of the network, degrees given; 0 for one community.
         `consensus_.significance` has the number of each community.
     modularity_ : float
-        Of `labels_`, nodes without a community counting as communities of one.
+        Modularity of `labels_`; a node in no community counts as a community of its own.
     conductance_ : (T,) float array
-        Of each community: the share of weight that leaves it.
+        For each community, the share of its weight that leads out of it.
     consensus_ : Consensus
         The bi-clusters with the candidates behind them.
     pool_ : Pool
@@ -178,7 +178,7 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         graphs : iterable of graphs
-            Each as in `fit`; nodes are told apart by name. A node that one of them does not have casts no vote there.
+            Each as in `fit`. Nodes are matched by name. A network that lacks a node does not vote on it.
         """
         read = [read_graph(graph, weight=self.weight) for graph in graphs]
         if not read:
@@ -199,7 +199,8 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         n_chunks : int
             Number of chunks.
         overlap : float
-            Size of what a chunk shares with others, relative to its own part; above 0, or nothing can be stitched.
+            How much a chunk shares with others, relative to its own part. It must be above 0: chunks are joined where they
+        overlap.
         """
         read = read_graph(graph, weight=self.weight)
         chunks = chunks_of(read, n_chunks, overlap)

@@ -179,7 +179,7 @@ class Modes:
 
 
 def find_modes(pool: Any, search: Search | None = None) -> Modes:
-    """Several answers where the sources of a pool form several camps, one where they form one.
+    """Find the camps among the sources of a pool, and one answer for each camp.
 
     Parameters
     ----------
@@ -195,17 +195,18 @@ def find_modes(pool: Any, search: Search | None = None) -> Modes:
 
     Notes
     -----
-    The number of modes is never given. It is the one with which the whole pool is shortest to describe: the groups of
-    each mode, and every source given the groups of its mode, or by itself where that is shorter. Differences of
-    granularity alone are no modes: where the groups of one mode save more than half of what another saves on its own
-    sources, the two are one. Very many rows are looked at by a sample that depends on their content alone.
+    The number of modes is found, not given. It is the number with which the whole pool has the shortest description.
+    The description holds the groups of each mode, and every source given the groups of its mode, or by itself if that
+    is shorter. A coarse and a fine grouping of the same kind are one mode: if the groups of one mode save more than half
+    of what another mode saves on its own sources, the two become one. If there are very many rows, a sample is used
+    that depends only on their content.
 
     Examples
     --------
     >>> import biconsensus as bc
     >>> fine, coarse = [0] * 10 + [1] * 10 + [2] * 20, [0] * 20 + [1] * 20
     >>> print(bc.find_modes([fine, coarse, fine, coarse]).summary)
-    The sources form one camp: 2 groups, explaining 81% of what the sources say.
+    The sources form one camp: 2 groups. They explain 81% of what the sources say.
     """
     return _modes_in(pool if isinstance(pool, Pool) else Pool.from_labels(pool), search, None)
 

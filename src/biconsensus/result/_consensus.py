@@ -164,7 +164,7 @@ class Consensus:
 
     @cached_property
     def backing(self) -> FloatArray:
-        """(m,) in [0, 1]: of the candidates behind its group that saw an element, the share of weight that holds it."""
+        """(m,) in [0, 1]: share of the candidates behind an element's group that hold it, of those that saw it."""
         share = np.zeros(self.labels.size)
         inside = np.flatnonzero(self.labels >= 0)
         share[inside] = shares.values_at(self._share, self.pool.inverse[inside], self.labels[inside])
@@ -429,13 +429,13 @@ class Consensus:
         Returns
         -------
         Consensus
-            Every answer holds in its labels, and others change where the answers speak for coarser or finer groups.
+            Its labels obey every answer. Other labels change, too, if the answers speak for coarser or finer groups.
             The order of answers does not matter.
 
         Raises
         ------
         InputError
-            Where the answer contradicts others, also by way of them; the message names the pairs.
+            If the answer contradicts others, directly or through further pairs. The message names the pairs.
 
         Examples
         --------

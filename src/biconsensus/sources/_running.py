@@ -225,8 +225,8 @@ class Runs:
     checkpoint : path, optional
         Folder where finished base runs are kept, and taken from.
     progress : bool or callable, optional
-        Whether to show a progress bar, by default on a terminal; or a function that is told what is done, how much
-        there is, and the name of the step.
+        Whether to show a progress bar; by default it is shown on a terminal. Or a function that is called with how much
+        is done, how much there is, and the name of the step.
 
     Examples
     --------
