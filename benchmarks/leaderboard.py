@@ -401,39 +401,41 @@ def summary(values: Values) -> Values:
     return found
 
 
-RULES = f"""Who finds the groups? Every table is made by `make bench ONLY=leaderboard`; `BENCH=quick` does a small
-version in a few minutes. Ours are in italics, the best mean of a column is bold, by ARI where there are two. The rules:
+RULES = f"""Who finds the groups? Every table is made by `make bench ONLY=leaderboard`; `BENCH=quick` makes a small
+version in a few minutes. Our methods are in italics. The best mean of a column is bold (by ARI, if there are two
+numbers). These are the rules:
 
-* **One setting for all cases**: ours by default, the rivals as their authors set them, or as the table says.
-* **The number of groups is given to nobody**, except in the one table that says so.
+* **One setting for all cases.** Our methods have their default settings. The rivals have the settings of their authors,
+  or those that the table names.
+* **No method is told the number of groups**, except in the one table that says so.
 * **Rows, nodes and matches are shuffled**, because the [order of a file](order_audit.md) can give the truth away.
-* **Choosing and reporting are apart.** Of the sets of points behind the label tables only those are reported that no
-  constant was chosen on (by a hash of the name), and mixtures that served nothing. The six pools of `ensemble_pools`
-  ({", ".join(ENSEMBLES)}) were all in view when the rule for a given number of groups was chosen; the draws were not.
-  What was in view for the table of points is told on [its own page](benchmarks/meaning-points.md). Networks drawn with
-  seeds below 100 were in view; those here begin at {FIRST_SEED}. The thresholds of AdelaideRMF were chosen with these
-  sequences at hand, and the rivals get the same.
+* **What was used to choose a constant is not reported, or it is said here.** The sets of points behind the label tables
+  are divided by a hash of their names, and only the part on which no constant was chosen is reported, with mixtures that
+  had no part in any choice. The six pools of `ensemble_pools` ({", ".join(ENSEMBLES)}) were all used to choose the rule
+  for a given number of groups, but with other draws. [The page of the table of points](benchmarks/meaning-points.md)
+  says which of its sets were used. Of networks, seeds below 100 were used; the seeds here begin at {FIRST_SEED}. The
+  thresholds of AdelaideRMF were chosen on these sequences, and the rivals get the same thresholds.
 * **Elements that a method leaves out** count with its nearest group in tables of clusterings and points, as groups of
   one in networks, and as outliers, a class of their own, in fitting.
 * **Mean, rank, cost.** A set counts once, by the mean of its draws. Ranks are compared by the test of Nemenyi. Cost is
   processor time on the same machine in the same run.
 * **We print where we lose.**
 
-To try your own method: one function that takes a `Pool` and returns labels, added to `KNOWN` or `UNKNOWN` of
+To try your own method, write one function that takes a `Pool` and returns labels, and add it to `KNOWN` or `UNKNOWN` of
 `benchmarks/accuracy.py`."""
 POOLS = (
-    "The input is a table of labels and nothing else. `ensemble_pools`: 20 of 100 groupings made by others, 20 draws "
-    "of each set; the others: 20 runs of k-means with k in the range that the column says, K the true number. ARI / "
-    "NMI; the number of sets is in brackets."
+    "The input is a table of labels and nothing else. The pools of `ensemble_pools` are 20 of 100 groupings that others "
+    "made, with 20 draws of each set. The other pools are 20 runs of k-means with k in the range that the column names; "
+    "K is the true number of groups. The cells are ARI / NMI, and the number of sets is in brackets."
 )
 SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
 """Methods that are shown beside those that ran on few draws, on the same draws."""
 KNOWN = (
-    "The same pools; everybody is told the true number. EC-CMS (alpha 0.8, lambda 0.4) builds several m x m matrices "
+    "The same pools; every method is told the true number of groups. EC-CMS (alpha 0.8, lambda 0.4) builds several m x m matrices "
     "and ran on the first draw of each set of `ensemble_pools` only, so that it is not in the table."
 )
 POINTS = (
-    "Labelled points in up to fifty dimensions, one seed; what the rivals try is told on the "
+    "Labelled points in up to fifty dimensions, one seed. What the rivals try is on the "
     "[page of this benchmark](benchmarks/meaning-points.md). ARI."
 )
 NETWORKS = (

@@ -108,9 +108,9 @@ def summary(values: Values) -> Values:
     }
 
 
-HEAD = f"""A set of groupings says who is with whom. The order in which the elements stand in the file says nothing
-about that, so a consensus must not depend on it. Many public sets are sorted by class, though, and a method that mixes
-neighbouring rows then reads a part of the truth from the order of the file.
+HEAD = f"""A set of groupings says which elements belong together. The order of the elements in the file says nothing
+about that, so a consensus must not depend on it. But many public sets are sorted by class, and then a method that mixes
+neighbouring rows reads a part of the truth from the order of the file.
 
 Each set below is represented by {N_ELEMENTS} of its elements and {N_GROUPINGS} of its 100 groupings. Every method is
 told the number of classes and runs on exactly the same table in three orders: sorted by class, as in the file, and
@@ -118,18 +118,18 @@ shuffled ({N_SHUFFLES} times; the mean is shown). NMI is measured with the class
 
 CELTA (AAAI 2021) and GTLEC (ACM MM 2023) are our transcriptions (`benchmarks/tensor_methods.py`) of the programs that
 their authors published, with the settings found there; the programs themselves were not run.
-"CELTA, transform along the slices" has one change, told below. The small differences of EAC are ties in its
-tree, which are broken by position; those of LWGP come from its k-means."""
+"CELTA, transform along the slices" has one change, which is explained below. The small differences of EAC are ties in
+its tree, which are broken by position. The small differences of LWGP come from its k-means."""
 EACH = "NMI sorted by class → shuffled."
 WHY = """## Why
 
 Both methods stack m x m matrices into a tensor and ask for a low tensor nuclear norm. That norm is taken after a
-Fourier transform along one axis of the tensor. In the programs the tensor is first rotated, so that this axis is that
-of the elements: frequencies along the file. If the file is sorted by class, the blocks of the matrices are runs along
-that axis, of which low frequencies are enough; if it is shuffled they are not. With the transform along the slices
-instead, the order of the elements no longer enters the tensor.
+Fourier transform along one axis of the tensor. In the programs the tensor is first rotated, so that the transform runs
+along the elements, in the order of the file. If the file is sorted by class, the blocks of the matrices are long runs
+along that axis, and a few low frequencies describe them. If the file is shuffled, low frequencies are not enough. If the
+transform runs along the slices instead, the order of the elements has no influence.
 
-To ask the same of any method, your own for instance:
+You can test any method in the same way, your own for instance:
 
 ```python
 from biconsensus.baselines import audit

@@ -319,8 +319,8 @@ def find_consensus(
         the majority if that fits as well. With a number, trivial candidates vote, too.
     method : {"auto", "greedy", "joint", "path"}
         "greedy" finds one group after the other (Algorithm 1 of the paper). "joint" finds all groups at once. "path" is
-        the answer at this quorum among those that quorum="auto" chooses from. "auto" is greedy if the quorum is a number
-        or groups may overlap, and joint otherwise.
+        the answer at this quorum among those that quorum="auto" chooses from. "auto" is greedy if the quorum is a
+        number or groups may overlap, and joint otherwise.
     together : iterable of iterables of int, optional
         Seeds: elements that must share a group.
     unassigned : {"nearest", "leave"}

@@ -199,8 +199,8 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         n_chunks : int
             Number of chunks.
         overlap : float
-            How much a chunk shares with others, relative to its own part. It must be above 0: chunks are joined where they
-        overlap.
+            How much a chunk shares with others, relative to its own part. It must be above 0, because chunks are joined
+            where they overlap.
         """
         read = read_graph(graph, weight=self.weight)
         chunks = chunks_of(read, n_chunks, overlap)

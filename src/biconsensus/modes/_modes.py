@@ -197,9 +197,9 @@ def find_modes(pool: Any, search: Search | None = None) -> Modes:
     -----
     The number of modes is found, not given. It is the number with which the whole pool has the shortest description.
     The description holds the groups of each mode, and every source given the groups of its mode, or by itself if that
-    is shorter. A coarse and a fine grouping of the same kind are one mode: if the groups of one mode save more than half
-    of what another mode saves on its own sources, the two become one. If there are very many rows, a sample is used
-    that depends only on their content.
+    is shorter. A coarse and a fine grouping of the same kind are one mode: if the groups of one mode save more than
+    half of what another mode saves on its own sources, the two become one. If there are very many rows, a sample is
+    used that depends only on their content.
 
     Examples
     --------
