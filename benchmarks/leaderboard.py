@@ -410,7 +410,7 @@ numbers). These are the rules:
 * **No method is told the number of groups**, except in the one table that says so.
 * **Rows, nodes and matches are shuffled**, because the [order of a file](order_audit.md) can give the truth away.
 * **What was used to choose a constant is not reported, or it is said here.** The sets of points behind the label tables
-  are divided by a hash of their names, and only the part on which no constant was chosen is reported, with mixtures that
+  are divided by a hash of their names. Only the part on which no constant was chosen is reported, with mixtures that
   had no part in any choice. The six pools of `ensemble_pools` ({", ".join(ENSEMBLES)}) were all used to choose the rule
   for a given number of groups, but with other draws. [The page of the table of points](benchmarks/meaning-points.md)
   says which of its sets were used. Of networks, seeds below 100 were used; the seeds here begin at {FIRST_SEED}. The
@@ -424,15 +424,15 @@ numbers). These are the rules:
 To try your own method, write one function that takes a `Pool` and returns labels, and add it to `KNOWN` or `UNKNOWN` of
 `benchmarks/accuracy.py`."""
 POOLS = (
-    "The input is a table of labels and nothing else. The pools of `ensemble_pools` are 20 of 100 groupings that others "
-    "made, with 20 draws of each set. The other pools are 20 runs of k-means with k in the range that the column names; "
-    "K is the true number of groups. The cells are ARI / NMI, and the number of sets is in brackets."
+    "The input is a table of labels and nothing else. The pools of `ensemble_pools` are 20 of 100 groupings that "
+    "others made, with 20 draws of each set. The other pools are 20 runs of k-means with k in the range that the column "
+    "names; K is the true number of groups. The cells are ARI / NMI, and the number of sets is in brackets."
 )
 SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
 """Methods that are shown beside those that ran on few draws, on the same draws."""
 KNOWN = (
-    "The same pools; every method is told the true number of groups. EC-CMS (alpha 0.8, lambda 0.4) builds several m x m matrices "
-    "and ran on the first draw of each set of `ensemble_pools` only, so that it is not in the table."
+    "The same pools; every method is told the true number of groups. EC-CMS (alpha 0.8, lambda 0.4) builds several "
+    "m x m matrices and ran on the first draw of each set of `ensemble_pools` only, so that it is not in the table."
 )
 POINTS = (
     "Labelled points in up to fifty dimensions, one seed. What the rivals try is on the "

@@ -126,8 +126,8 @@ WHY = """## Why
 Both methods stack m x m matrices into a tensor and ask for a low tensor nuclear norm. That norm is taken after a
 Fourier transform along one axis of the tensor. In the programs the tensor is first rotated, so that the transform runs
 along the elements, in the order of the file. If the file is sorted by class, the blocks of the matrices are long runs
-along that axis, and a few low frequencies describe them. If the file is shuffled, low frequencies are not enough. If the
-transform runs along the slices instead, the order of the elements has no influence.
+along that axis, and a few low frequencies describe them. If the file is shuffled, low frequencies are not enough. If
+the transform runs along the slices instead, the order of the elements has no influence.
 
 You can test any method in the same way, your own for instance:
 
