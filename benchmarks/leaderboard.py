@@ -425,8 +425,8 @@ To try your own method, write one function that takes a `Pool` and returns label
 `benchmarks/accuracy.py`."""
 POOLS = (
     "The input is a table of labels and nothing else. The pools of `ensemble_pools` are 20 of 100 groupings that "
-    "others made, with 20 draws of each set. The other pools are 20 runs of k-means with k in the range that the column "
-    "names; K is the true number of groups. The cells are ARI / NMI, and the number of sets is in brackets."
+    "others made, with 20 draws of each set. The other pools are 20 runs of k-means with k in the range of the column; "
+    "K is the true number of groups. The cells are ARI / NMI, and the number of sets is in brackets."
 )
 SAME = ("biconsensus, n_groups", "NWCA", "LWEA", "LWGP")
 """Methods that are shown beside those that ran on few draws, on the same draws."""

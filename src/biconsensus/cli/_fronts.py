@@ -7,7 +7,7 @@ from shlex import quote
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.cli._tables import called, elements_of, label_pool, point_table, redundancy_notes, weighed_pool
+from biconsensus.cli._tables import elements_of, input_name, label_pool, point_table, redundancy_notes, weighed_pool
 from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
 
 
@@ -26,7 +26,7 @@ def run_merge(
     Search(**settings).checked()  # what is wrong with the settings is told before anything is read
     if settings["solver"] != "auto":
         get_solver(settings["solver"])
-    with output.working(f"reading {called(path)}"):
+    with output.working(f"reading {input_name(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
         pool = weighed_pool(pool, weights or [])
         if settings.get("weights") is None:
@@ -37,7 +37,7 @@ def run_merge(
     with output.working(what, bar=True) as tell:
         consensus = find_consensus(pool, **settings, progress=tell)
         _ = consensus.labels, consensus.backing
-    output.finish(consensus, truth=true, page={"title": f"Consensus of {called(path)}"})
+    output.finish(consensus, truth=true, page={"title": f"Consensus of {input_name(path)}"})
 
 
 def run_cluster(
@@ -60,8 +60,8 @@ def run_cluster(
         runs = Runs(checkpoint=resume, progress=tell)
         estimator = ConsensusClustering(search=search, runs=runs, random_state=output.seed, n_jobs=jobs)
         estimator.fit(standardised(X) if standardise else X)
-    consensus = named(estimator.consensus_, ids)
-    output.finish(consensus, truth=true, page={"title": f"Clusters of {called(path)}", "X": X, "features": names})
+    consensus = with_ids(estimator.consensus_, ids)
+    output.finish(consensus, truth=true, page={"title": f"Clusters of {input_name(path)}", "X": X, "features": names})
 
 
 def standardised(X: Any) -> Any:
@@ -89,7 +89,7 @@ def run_communities(
 
     how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
     search = Search(**settings).checked()
-    with output.working(f"reading {called(path)}"):
+    with output.working(f"reading {input_name(path)}"):
         graph = read_graph(path)
     output.decided = network_line(path.name, graph)
     output.notes += filter(None, [network_doubt(graph)])
@@ -99,7 +99,7 @@ def run_communities(
         estimator.fit(graph)
     true = None if truth is None else node_attribute(path, truth, graph.names)
     page = {"title": f"Communities of {path.name}", "graph": graph.adjacency}
-    output.finish(named(estimator.consensus_, graph.names), truth=true, page=page, modularity=estimator.modularity_)
+    output.finish(with_ids(estimator.consensus_, graph.names), truth=true, page=page, modularity=estimator.modularity_)
 
 
 def node_attribute(path: Path, attribute: str, names: list[Any]) -> Any:
@@ -145,7 +145,7 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     widths = fitter.thresholds_
     width = float(widths.max()) if len(widths) else 1.0
     page = {
-        "title": f"Fitted models ({kind}) of {called(path)}",
+        "title": f"Fitted models ({kind}) of {input_name(path)}",
         "X": X,
         "features": names,
         "models": FittedModels([get_model(one) for one in fitter.families_], fitter.params_, width, fitter.labels_),
@@ -158,7 +158,7 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         },
     }
     output.finish(
-        named(fitter.consensus_, ids),
+        with_ids(fitter.consensus_, ids),
         truth=true,
         page=page,
         columns={"model": fitter.labels_, "log10_nfa": nfa_of_elements(fitter)},
@@ -239,10 +239,10 @@ def run_inspect(output: Output, path: Path, cut: dict[str, Any]) -> None:
         )
         with output.working(f"searching the path of {consensus.pool.shape[0]:,} elements", bar=True) as tell:
             consensus = solve(consensus.pool, search, progress=tell)
-    output.finish(consensus, page={"title": f"Consensus kept in {called(path)}"})
+    output.finish(consensus, page={"title": f"Consensus kept in {input_name(path)}"})
 
 
-def named(consensus: Any, ids: Any) -> Any:
+def with_ids(consensus: Any, ids: Any) -> Any:
     """The same result with the user's names of the elements."""
     from dataclasses import replace
 

@@ -38,13 +38,13 @@ def modes(
     import numpy as np
 
     from biconsensus.cli._listing import show
-    from biconsensus.cli._tables import called, label_pool
+    from biconsensus.cli._tables import input_name, label_pool
     from biconsensus.find import Search
     from biconsensus.modes._modes import find_modes
     from biconsensus.pool.io import write_table
 
     output = Output("modes", labels, out, as_json=as_json, quiet=quiet, escape=escape)
-    with output.working(f"reading {called(labels)}"):
+    with output.working(f"reading {input_name(labels)}"):
         pool, _ = label_pool(labels, opt.reading(header, id_column, columns, drop, None), jobs, output)
     with output.working(f"finding the modes of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
         found = find_modes(pool, Search(n_jobs=jobs))

@@ -231,6 +231,6 @@ def refuse_broken_numbers(table: Any) -> None:
     )
 
 
-def called(path: Path) -> str:
+def input_name(path: Path) -> str:
     """Name of an input for people."""
     return "the standard input" if str(path) == "-" else path.name

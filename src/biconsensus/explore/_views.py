@@ -17,6 +17,8 @@ from biconsensus.pool._diagnostics import diagnose
 from biconsensus.pool.io._roles import AS_USED
 from biconsensus.protocols import IntArray
 from biconsensus.quorum._confidence import matched
+from biconsensus.report._data import element_names
+from biconsensus.report._encode import round_off
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._notebook import sentence_of
 
@@ -57,11 +59,11 @@ def state(space: Workspace) -> dict[str, Any]:
         found |= {
             "input": _input(subject),
             "choices": space.choices.to_json(),
-            "path": [[quorum, groups, _short(score)] for quorum, groups, score in space.path()],
+            "path": [[quorum, groups, round_off(score)] for quorum, groups, score in space.path()],
             "sources": _sources(subject, space.choices),
-            "together": [names(subject, np.array(one)) for one in space.choices.together[:MOST_TOGETHER]],
+            "together": [element_names(subject.pool, np.array(one)) for one in space.choices.together[:MOST_TOGETHER]],
             "answers": [
-                {"names": names(subject, np.array([i, j])), "together": together}
+                {"names": element_names(subject.pool, np.array([i, j])), "together": together}
                 for i, j, together in space.choices.answers[:MOST_TOGETHER]
             ],
             "lines": lines(subject, space.choices) if space.status == READY else None,
@@ -125,7 +127,7 @@ def _answer(answer: Consensus, subject: Subject, space: Workspace) -> dict[str, 
 
 def _scores(truth: Any, labels: IntArray) -> dict[str, float | None]:
     """Agreement with the truth."""
-    return {name: _short(score(truth, labels)) for name, score in (("ARI", metrics.ari), ("NMI", metrics.nmi))}
+    return {name: round_off(score(truth, labels)) for name, score in (("ARI", metrics.ari), ("NMI", metrics.nmi))}
 
 
 def details(space: Workspace) -> dict[str, Any]:
@@ -134,7 +136,7 @@ def details(space: Workspace) -> dict[str, Any]:
     found: dict[str, Any] = {"number": space.answer_number()}
     if not answer.settings.get("overlap"):
         sure = space.once("confidence", answer, answer.confidence)
-        found["confidence"] = [_short(value) for value in sure.groups[:MOST_GROUPS]]
+        found["confidence"] = [round_off(value) for value in sure.groups[:MOST_GROUPS]]
     numbers = source_numbers(answer)
     dissenting = set()
     if answer.pool.shape[1] <= MOST_DIAGNOSED and len(answer.pool.sources) < answer.pool.shape[1]:
@@ -143,7 +145,7 @@ def details(space: Workspace) -> dict[str, Any]:
     found["sources"] = [
         {
             "source": k if voting is None else int(voting[k]),
-            "alike": _short(numbers.nmi[k]),
+            "alike": round_off(numbers.nmi[k]),
             "used": int(numbers.used[k]),
             "dissents": k in dissenting,
         }
@@ -163,9 +165,9 @@ def question(space: Workspace) -> dict[str, Any]:
         pair = list(asked.elements)
         found = {
             "elements": pair,
-            "names": names(subject, np.array(pair)),
+            "names": element_names(subject.pool, np.array(pair)),
             "groups": list(asked.groups),
-            "together": _short(asked.together),
+            "together": round_off(asked.together),
             "sizes": list(asked.sizes),
         }
     return {"number": space.answer_number(), "question": found}
@@ -193,14 +195,14 @@ def elements(space: Workspace, group: int | None, text: str, page: int) -> dict[
     start = max(0, page) * MOST_ELEMENTS
     shown = order[start : start + MOST_ELEMENTS]
     backing = answer.backing[shown]
-    rows = zip(shown.tolist(), names(subject, shown), labels[shown].tolist(), sure[shown], backing)
+    rows = zip(shown.tolist(), element_names(subject.pool, shown), labels[shown].tolist(), sure[shown], backing)
     return {
         "total": int(order.size),
         "page": max(0, page),
         "size": MOST_ELEMENTS,
         "pages": max(1, -(-int(order.size) // MOST_ELEMENTS)),
         "rows": [
-            {"element": e, "name": name, "group": label, "confidence": _short(one), "backing": _short(held)}
+            {"element": e, "name": name, "group": label, "confidence": round_off(one), "backing": round_off(held)}
             for e, name, label, one, held in rows
         ],
     }
@@ -234,7 +236,7 @@ def compare(space: Workspace, name: str) -> dict[str, Any]:
         "name": name,
         "before": {"groups": len(kept.answer), "summary": sentence_of(kept.answer, tested=False)},
         "after": {"groups": len(answer), "summary": sentence_of(answer, tested=False)},
-        "scores": {key: _short(value) for key, value in answer.compare(kept.answer).items()},
+        "scores": {key: round_off(value) for key, value in answer.compare(kept.answer).items()},
         "table": table[: MOST_CROSSED + 1, : MOST_CROSSED + 1].tolist()
         if max(table.shape) <= MOST_CROSSED + 1
         else table[:MOST_CROSSED, :MOST_CROSSED].tolist(),
@@ -242,15 +244,9 @@ def compare(space: Workspace, name: str) -> dict[str, Any]:
         "moved": int(moved.size),
         "elements": [
             {"name": one, "before": int(before[e]), "after": int(after[e])}
-            for e, one in zip(shown.tolist(), names(subject, shown))
+            for e, one in zip(shown.tolist(), element_names(subject.pool, shown))
         ],
     }
-
-
-def names(subject: Subject, chosen: IntArray) -> list[str]:
-    """The user's names of some elements, or their numbers."""
-    ids = subject.pool.ids
-    return [str(value) for value in (chosen if ids is None else ids[chosen])]
 
 
 def lines(subject: Subject, choices: Choices) -> dict[str, str]:
@@ -290,7 +286,7 @@ def _command(subject: Subject, choices: Choices, quorum: str = "") -> str:
     for k, weight in choices.weights:
         words += ["--weight", f"{subject.pool.sources[k].name}={weight!r}"] if k in voting else []
     for one in choices.together:
-        words += ["--together", ",".join(names(subject, np.array(one)))]
+        words += ["--together", ",".join(element_names(subject.pool, np.array(one)))]
     for option, value in (_asked(choices) | ({"quorum": quorum} if quorum else {})).items():
         option = {"n_groups": "--groups"}.get(option, "--" + option.replace("_", "-"))
         words += [option, f"{value:g}" if isinstance(value, float) else str(value)]
@@ -352,8 +348,3 @@ def _asked(choices: Choices) -> dict[str, Any]:
     if choices.unassigned != "nearest":
         found["unassigned"] = choices.unassigned
     return found
-
-
-def _short(value: Any) -> float | None:
-    """A short number for the page; None where there is none."""
-    return round(float(value), 4) if np.isfinite(value) else None

@@ -20,7 +20,7 @@ from biconsensus.find import Search, solve
 from biconsensus.growing._standing import standing
 from biconsensus.pool._build import labels_by_sources
 from biconsensus.pool._build import regrouped as regrouped_pool
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import Pool, label_in_source
 from biconsensus.protocols import IntArray
 from biconsensus.questions._questions import with_answers
 from biconsensus.quorum._path import SAME_GROUP
@@ -118,12 +118,12 @@ def longer(pool: Pool, new: Pool) -> Pool:
         )
     if (pool.ids is None) != (new.ids is None):
         raise InputError("ids: give them for the old and the new elements, or for neither.")
-    place = {(int(s), _label(pool, j)): j for j, s in enumerate(pool.source_of)}
-    added = [j for j, s in enumerate(new.source_of) if (int(s), _label(new, j)) not in place]
+    place = {(int(s), label_in_source(pool, j)): j for j, s in enumerate(pool.source_of)}
+    added = [j for j, s in enumerate(new.source_of) if (int(s), label_in_source(new, j)) not in place]
     for k, j in enumerate(added):
-        place[int(new.source_of[j]), _label(new, j)] = pool.shape[1] + k
+        place[int(new.source_of[j]), label_in_source(new, j)] = pool.shape[1] + k
     width = pool.shape[1] + len(added)
-    where = np.array([place[int(s), _label(new, j)] for j, s in enumerate(new.source_of)], np.int64)
+    where = np.array([place[int(s), label_in_source(new, j)] for j, s in enumerate(new.source_of)], np.int64)
     rows = csr_array(new.rows, copy=True)
     rows = csr_array((rows.data, where[rows.indices], rows.indptr), shape=(rows.shape[0], width))
     above = csr_array((pool.rows.data, pool.rows.indices, pool.rows.indptr), shape=(pool.rows.shape[0], width))
@@ -136,7 +136,7 @@ def longer(pool: Pool, new: Pool) -> Pool:
         inverse=np.concatenate([pool.inverse, new.inverse.astype(np.int64) + pool.rows.shape[0]]),
         source_of=source_of,
         weights=np.concatenate([pool.weights, [_weight(pool, int(new.source_of[j])) for j in added]]),
-        names=pool.names + tuple(f"{pool.sources[new.source_of[j]].name}: {_label(new, j)}" for j in added),
+        names=pool.names + tuple(f"{pool.sources[new.source_of[j]].name}: {label_in_source(new, j)}" for j in added),
         ids=None if pool.ids is None else np.concatenate([pool.ids, np.asarray(new.ids)]),
         **_unseen(pool, new, source_of),
     )
@@ -173,8 +173,3 @@ def _weight(pool: Pool, source: int) -> float:
     """Weight of a new candidate: the mean weight of the candidates of its source, or 1."""
     own = pool.weights[pool.source_of == source]
     return float(own.mean()) if own.size else 1.0
-
-
-def _label(pool: Pool, candidate: int) -> str:
-    """Label of a candidate within its source."""
-    return pool.names[candidate].removeprefix(f"{pool.sources[pool.source_of[candidate]].name}: ")

@@ -16,7 +16,7 @@ from biconsensus.find import Search, solve
 from biconsensus.metrics import ari
 from biconsensus.modes._camps import MOSTLY, find_camps
 from biconsensus.modes._description import SourceTable
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import Pool, first_of_rows
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
@@ -231,7 +231,7 @@ def _modes_in(own: Pool, search: Search | None, of_all: Consensus | None) -> Mod
             found.append((camp.sources, solve(own, search) if of_all is None else of_all))
         else:
             found.append((camp.sources, solve(own.select(sources=camp.sources), search)))
-    first = _first_of_rows(own)
+    first = first_of_rows(own)
     room = table.alone - table.between().diagonal()
     saved = np.zeros((len(own.sources), len(found)))
     for k, (_, consensus) in enumerate(found):
@@ -247,13 +247,6 @@ def _modes_in(own: Pool, search: Search | None, of_all: Consensus | None) -> Mod
 def _with_rest(groups: IntArray) -> IntArray:
     """Groups of which the rows in no group are one more."""
     return np.where(groups < 0, groups.max(initial=-1) + 1, groups)
-
-
-def _first_of_rows(pool: Pool) -> IntArray:
-    """(r,) the first element of each distinct row."""
-    first = np.empty(pool.rows.shape[0], np.int64)
-    first[pool.inverse[::-1]] = np.arange(pool.inverse.size)[::-1]
-    return first
 
 
 def _in_common(modes: tuple[int, int], one: IntArray, other: IntArray) -> list[SharedGroup]:

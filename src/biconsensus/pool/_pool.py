@@ -269,3 +269,15 @@ def without_trivial(pool: Pool) -> Pool:
     """The pool without candidates that hold nearly everything, unless there are no others."""
     trivial = (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) | (pool.sizes == 0)
     return pool if trivial.all() else pool.clean()
+
+
+def first_of_rows(pool: Pool) -> IntArray:
+    """(r,) the first element of each distinct row."""
+    first = np.empty(pool.rows.shape[0], np.int64)
+    first[pool.inverse[::-1]] = np.arange(pool.inverse.size)[::-1]
+    return first
+
+
+def label_in_source(pool: Pool, candidate: int) -> str:
+    """Label of a candidate within its source: its name without that of the source."""
+    return pool.names[candidate].removeprefix(f"{pool.sources[pool.source_of[candidate]].name}: ")

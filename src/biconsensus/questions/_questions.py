@@ -16,10 +16,11 @@ import numpy as np
 
 from biconsensus._checks import check_indices
 from biconsensus.errors import InputError
+from biconsensus.pool._pool import first_of_rows
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.questions._answers import checked, respecting
 from biconsensus.questions._beliefs import Beliefs
-from biconsensus.questions._rows import Rows, first_of_rows, shared_share
+from biconsensus.questions._rows import Rows, shared_share
 from biconsensus.result._consensus import Answered, Consensus
 from biconsensus.result._regrouped import regrouped
 

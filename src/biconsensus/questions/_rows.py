@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._condensed import draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import Pool, first_of_rows
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
@@ -69,10 +69,3 @@ def shared_share(pool: Pool, rows: IntArray, others: IntArray) -> FloatArray:
         mask = pool.mask_of_source
         seen = (~pool.unseen[rows].toarray()[:, mask]).astype(float) @ (~pool.unseen[others].toarray()[:, mask]).T
     return np.asarray(np.minimum(found / np.maximum(seen, 1.0), 1.0))
-
-
-def first_of_rows(pool: Pool) -> IntArray:
-    """(r,) the first element of each distinct row."""
-    first = np.empty(pool.rows.shape[0], np.int64)
-    first[pool.inverse[::-1]] = np.arange(pool.inverse.size)[::-1]
-    return first

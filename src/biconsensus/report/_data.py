@@ -11,6 +11,7 @@ from biconsensus.report._encode import packed, packed_shares, plain
 from biconsensus.report._sample import MOST_ELEMENTS, Sample
 
 if TYPE_CHECKING:
+    from biconsensus.pool._pool import Pool
     from biconsensus.result._consensus import Consensus
 
 MOST_ENTRIES = 200_000
@@ -30,16 +31,15 @@ def element_data(consensus: Consensus, sample: Sample) -> dict[str, Any]:
     return {
         "note": note,
         "total": sample.total,
-        "ids": element_names(consensus, sample.elements),
+        "ids": element_names(consensus.pool, sample.elements),
         "even": packed(sample.even),
         **membership_data(consensus, sample),
     }
 
 
-def element_names(consensus: Consensus, elements: IntArray) -> list[str]:
+def element_names(pool: Pool, elements: IntArray) -> list[str]:
     """The user's names of some elements, or their numbers."""
-    ids = consensus.pool.ids
-    return [str(value) for value in (elements if ids is None else ids[elements])]
+    return [str(value) for value in (elements if pool.ids is None else pool.ids[elements])]
 
 
 def membership_data(consensus: Consensus, sample: Sample) -> dict[str, Any]:

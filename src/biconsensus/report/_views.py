@@ -248,7 +248,10 @@ def network_view(stops: list[Stop], consensus: Consensus, graph: Any) -> dict[st
     small = consensus.labels.size <= MOST_NODES
     if small:
         drawing, note = node_positions(graph, consensus.labels), "Each dot is a node, coloured by its community."
-        names, sizes = element_names(consensus, np.arange(consensus.labels.size)), np.full(consensus.labels.size, 4.5)
+        names, sizes = (
+            element_names(consensus.pool, np.arange(consensus.labels.size)),
+            np.full(consensus.labels.size, 4.5),
+        )
     else:
         drawing = group_graph(graph, consensus)
         note = (

@@ -11,7 +11,7 @@ from biconsensus._checks import check_quorum
 from biconsensus.errors import InputError
 from biconsensus.matrix._groups import summed
 from biconsensus.pool._build import labels_by_sources
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import Pool, label_in_source
 from biconsensus.protocols import GUARD, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
@@ -37,14 +37,9 @@ def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntAr
 def _known(result: Consensus, new: Pool) -> csr_array:
     """(n', T) weights behind the groups of the candidates that both pools have; 0 for labels the old one lacks."""
     pool = result.pool
-    place = {(pool.source_of[j], _label(pool, j)): j for j in range(pool.shape[1])}
+    place = {(pool.source_of[j], label_in_source(pool, j)): j for j in range(pool.shape[1])}
     behind = vstack([result.behind, csr_array((1, len(result)))], format="csr")
-    return behind[[place.get((new.source_of[j], _label(new, j)), -1) for j in range(new.shape[1])]]
-
-
-def _label(pool: Pool, candidate: int) -> str:
-    """Label of a candidate within its source."""
-    return pool.names[candidate].removeprefix(f"{pool.sources[pool.source_of[candidate]].name}: ")
+    return behind[[place.get((new.source_of[j], label_in_source(new, j)), -1) for j in range(new.shape[1])]]
 
 
 def _asked(result: Consensus, new: Pool) -> FloatArray:

@@ -125,3 +125,9 @@ def _without_negligible(factor: FloatArray) -> FloatArray:
     """The factor with its negligible values set to zero."""
     top = factor.max(initial=0.0)
     return np.where(factor > NEGLIGIBLE * top, factor, 0.0) if top > 0 else np.zeros_like(factor)
+
+
+def unit_length(values: FloatArray, counts: FloatArray) -> FloatArray:
+    """Values scaled to length 1, each counted repeatedly; zeros stay zeros."""
+    length = float(np.sqrt(counts @ values**2))
+    return values / length if length > 0 else values

@@ -8,7 +8,14 @@ import numpy as np
 
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, FloatArray
-from biconsensus.solvers._factors import block_of_factors, dense, leading_triplets, live_matrix, require_seen
+from biconsensus.solvers._factors import (
+    block_of_factors,
+    dense,
+    leading_triplets,
+    live_matrix,
+    require_seen,
+    unit_length,
+)
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Shares of the largest possible L1 bound that are tried, as in the paper on PMD."""
@@ -157,19 +164,13 @@ def leading_right(A: FloatArray, counts: FloatArray) -> FloatArray:
 
 def _bounded(values: FloatArray, counts: FloatArray, bound: float) -> FloatArray:
     """Soft threshold of non-negative values, of length 1, whose L1 norm meets the bound; each counts repeatedly."""
-    unit = _unit(values, counts)
+    unit = unit_length(values, counts)
     if counts @ unit <= bound or not unit.any():
         return unit
     low, high = 0.0, float(values.max())
     while high - low >= 1e-10 * values.max():
         middle = (low + high) / 2
-        unit = _unit(np.maximum(values - middle, 0.0), counts)
+        unit = unit_length(np.maximum(values - middle, 0.0), counts)
         low, high = (low, middle) if unit.any() and counts @ unit < bound else (middle, high)
     cut = np.maximum(values - low, 0.0)
-    return _unit(cut if cut.any() else values * (values == values.max()), counts)
-
-
-def _unit(values: FloatArray, counts: FloatArray) -> FloatArray:
-    """Values scaled to length 1, or zeros."""
-    length = float(np.sqrt(counts @ values**2))
-    return values / length if length > 0 else values
+    return unit_length(cut if cut.any() else values * (values == values.max()), counts)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, FloatArray
-from biconsensus.solvers._factors import block_of_factors, live_matrix, require_seen
+from biconsensus.solvers._factors import block_of_factors, live_matrix, require_seen, unit_length
 from biconsensus.solvers._frobenius import leading_pair
 
 
@@ -81,9 +81,9 @@ class SsvdSolver:
         size = counts.sum() * ones.size
         for iteration in range(1, self.max_iter + 1):
             self.n_iter_ = iteration
-            new_v = _unit(penalised(A.T @ (counts * u), ones, energy, size, self.gamma), ones)
+            new_v = unit_length(penalised(A.T @ (counts * u), ones, energy, size, self.gamma), ones)
             new_u = penalised(A @ new_v, counts, energy, size, self.gamma)
-            value, new_u = float(np.sqrt(counts @ new_u**2)), _unit(new_u, counts)
+            value, new_u = float(np.sqrt(counts @ new_u**2)), unit_length(new_u, counts)
             change = max(float(np.abs(new_u - u).max()), float(np.abs(new_v - v).max()))
             u, v = new_u, new_v
             if change < self.tol:
@@ -131,9 +131,3 @@ def penalised(fit: FloatArray, counts: FloatArray, energy: float, size: float, g
         bic = error / (variance * size) + df * np.log(size) / size
         result[order] = np.maximum(top - half[int(np.argmin(bic))] * top ** (-gamma), 0.0)
     return result
-
-
-def _unit(values: FloatArray, counts: FloatArray) -> FloatArray:
-    """Values scaled to length 1, or zeros."""
-    length = float(np.sqrt(counts @ values**2))
-    return values / length if length > 0 else values

@@ -51,11 +51,6 @@ class Scaling:
         far = float(np.abs(low / 2 + high / 2).max()) >= FAR * spread
         return cls(np.ldexp(low / 2 + high / 2, first - power) if far else None, power)
 
-    @property
-    def changes_nothing(self) -> bool:
-        """Whether data is left unscaled."""
-        return self.centre is None and self.power == 0
-
     def apply(self, X: FloatArray) -> FloatArray:
         """Data in the safe range."""
         scaled = np.ldexp(X, -self.power) if self.power else X
