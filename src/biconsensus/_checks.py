@@ -142,9 +142,9 @@ def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
     """Array without NaN or infinity; the error has the count and the first position."""
     bad = np.argwhere(~np.isfinite(X))
     if bad.size:
-        place = tuple(int(i) for i in bad[0])
+        place, many = tuple(int(i) for i in bad[0]), "value" if len(bad) == 1 else "values"
         raise InputError(
-            f"{what} must be finite; it contains {len(bad)} NaN or infinite values, the first at {place}. "
+            f"{what} must be finite; it contains {len(bad)} NaN or infinite {many}, the first at {place}. "
             "Impute or drop them first."
         )
     return X

@@ -157,7 +157,7 @@ class Search:
         lost = [name for name, value in asked.items() if value is None]
         if lost:
             raise InputError(
-                f"{lost[0]}: this result was found with a value of its own, which a result does not keep; "
+                f"{lost[0]}: this result was found with an object that a result does not keep; "
                 "call find_consensus with it again."
             )
         return cls(**asked)

@@ -383,3 +383,17 @@ def test_the_lines_of_a_report_can_be_typed_again(here: Callable[..., Any], tmp_
         assert f"biconsensus {command} points.csv" in page
         assert "--truth kind" in page, "without it the column of text is refused"
     assert "Sampling(" not in page, "what was not asked for is not in the line of Python"
+
+
+def test_the_weights_of_a_network_may_have_any_name(here: Callable[..., Any], tmp_path: Path) -> None:
+    edges = [(a, b) for part in ("abcdef", "ghijkl") for a in part for b in part if a < b] + [("a", "g")]
+    rows = "".join(f"edge [ source {ord(a)} target {ord(b)} value {2 + (a == 'a')} ] " for a, b in edges)
+    nodes = "".join(f'node [ id {ord(name)} label "{name}" ] ' for name in "abcdefghijkl")
+    (tmp_path / "net.gml").write_text(f"graph [ {nodes}{rows}]")
+    words = ("communities", "net.gml", "-a", "louvain", "--runs", 3)
+    assert here(*words).stdout.startswith("read net.gml: 12 nodes, 31 links.\n")
+    assert "31 links, weights from 2 to 3." in here(*words, "--weight", "value").stdout
+    assert here(*words, "--weight", "none").stdout == here(*words).stdout
+    done = here(*words, "--weight", "valeu")
+    assert done.returncode == 2
+    assert "unknown edge attribute 'valeu'. Did you mean 'value'?" in done.stderr

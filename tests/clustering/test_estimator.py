@@ -199,7 +199,7 @@ def test_failed_base_runs_are_skipped_and_kept_on_record():
 def test_bad_data_and_bad_estimators_are_named():
     bad = X.copy()
     bad[4, 1] = np.nan
-    with pytest.raises(ValueError, match=r"1 NaN or infinite values, the first at \(4, 1\)"):
+    with pytest.raises(ValueError, match=r"1 NaN or infinite value, the first at \(4, 1\)"):
         model().fit(bad)
     with pytest.raises(InputTypeError, match="estimators: got 'kmeans'"):
         model(estimators="kmeans").fit(X)

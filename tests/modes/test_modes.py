@@ -100,7 +100,7 @@ def test_a_consensus_asks_for_its_modes_with_its_own_settings() -> None:
         assert mode.consensus.settings["quorum"] == 0.5
         assert mode.consensus.settings["min_elements"] == 9
     own = bc.find_consensus([SPECIES] * 3, weights=lambda pool: pool.weights)
-    with pytest.raises(InputError, match="weights: this result was found with a value of its own"):
+    with pytest.raises(InputError, match="weights: this result was found with an object that a result does not keep"):
         own.modes()
 
 

@@ -175,6 +175,7 @@ def communities(
         Path,
         typer.Argument(metavar="FILE", help="Network: GML, GraphML, GEXF, Pajek, METIS, .mtx, .npz, or an edge list."),
     ],
+    weight: opt.EdgeWeight = "weight",
     algorithm: opt.Algorithm = None,
     runs: opt.Runs = None,
     quorum: opt.Quorum = None,
@@ -206,7 +207,8 @@ def communities(
     )
     more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
-    run_communities(output, graph, algorithm, runs, truth, resume, settings)
+    named = None if weight.lower() == "none" else weight
+    run_communities(output, graph, named, algorithm, runs, truth, resume, settings)
 
 
 @_command(

@@ -76,6 +76,7 @@ def standardised(X: Any) -> Any:
 def run_communities(
     output: Output,
     path: Path,
+    weight: str | None,
     algorithms: list[str] | None,
     runs: int | None,
     truth: str | None,
@@ -90,12 +91,14 @@ def run_communities(
     how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
     search = Search(**settings).checked()
     with output.working(f"reading {input_name(path)}"):
-        graph = read_graph(path)
+        graph = read_graph(path, weight=weight)
     output.decided = network_line(path.name, graph)
     output.notes += filter(None, [network_doubt(graph)])
     with output.working(f"finding communities of {graph.n_nodes:,} nodes", bar=True) as tell:
         carried_out = Runs(checkpoint=resume, progress=tell)
-        estimator = ConsensusCommunities(algorithms or "default", runs, search=search, runs=carried_out, **how)
+        estimator = ConsensusCommunities(
+            algorithms or "default", runs, weight=weight, search=search, runs=carried_out, **how
+        )
         estimator.fit(graph)
     true = None if truth is None else node_attribute(path, truth, graph.names)
     page = {"title": f"Communities of {path.name}", "graph": graph.adjacency}

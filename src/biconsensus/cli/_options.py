@@ -227,6 +227,15 @@ Solver = Annotated[
         "--solver", metavar="NAME", help="How one group is searched: see `biconsensus solvers`.", rich_help_panel=RUN
     ),
 ]
+EdgeWeight = Annotated[
+    str,
+    typer.Option(
+        "--weight",
+        metavar="ATTRIBUTE",
+        help="Attribute of the edges, or column of an edge list, with the weights; 'none' counts all edges the same.",
+        rich_help_panel=SEARCHES,
+    ),
+]
 NodeTruth = Annotated[
     str | None,
     typer.Option(

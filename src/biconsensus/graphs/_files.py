@@ -355,7 +355,7 @@ def _weight(cells: list[str], name: str, line: int, weight: str | None, column: 
         raise FileFormatError(
             f"{name}, line {line}, column {column + 1}: {cells[column]!r} is no number; an edge is: node node "
             "[weight]. Remove the column, or name the columns in the first line (source, target, ..., weight), or pass "
-            "weight=None to read no weights."
+            "weight=None (--weight none) to read no weights."
         ) from None
 
 

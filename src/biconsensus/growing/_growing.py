@@ -114,7 +114,7 @@ def longer(pool: Pool, new: Pool) -> Pool:
         raise InputError(f"labels: they are of {len(new.sources)} sources; the pool has {len(pool.sources)}.")
     if pool.left_out:
         raise InputError(
-            "pool: candidates were left out of it by `clean`, so that new labels cannot be told; extend first."
+            "pool: `clean` left candidates out of it, and new labels may belong to those; extend the pool first."
         )
     if (pool.ids is None) != (new.ids is None):
         raise InputError("ids: give them for the old and the new elements, or for neither.")
