@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from biconsensus.errors import InputError
+from biconsensus.errors import InputError, NoConsensusWarning
 from biconsensus.report import render_report
 from biconsensus.report._encode import data_uri, packed, to_json
-from biconsensus.report._page import headline
+from biconsensus.report._page import headline, page_data, tiles
 from biconsensus.report._recipe import recipe
 from tests.helpers.strategies import paper_consensus
 
@@ -66,10 +66,25 @@ def test_headline_counts() -> None:
     assert headline(consensus).startswith("2 groups in 21 elements; 3 (14.3%) are in no group.")
 
 
+def test_fitted_models_are_called_models() -> None:
+    t = np.random.default_rng(0).random(60)
+    points = np.concatenate([np.c_[t, t], np.random.default_rng(1).random((60, 2))])
+    found = bc.MultiModelFitter("line", threshold=0.02, random_state=0).fit(points).consensus_
+    assert headline(found).startswith("One model in 120 elements; ")
+    names = [tile["name"] for tile in tiles(found, page_data(found))]
+    assert names[:2] == ["Models", "Elements"]
+    assert "Hypotheses" in names
+    assert "Sources" not in names
+    nothing = bc.MultiModelFitter("line", threshold=0.02, random_state=0)
+    with pytest.warns(NoConsensusWarning):
+        nothing.fit(np.random.default_rng(2).random((30, 2)))
+    assert headline(nothing.consensus_) == "No model was found among 30 elements: chance explains all that were tried."
+
+
 def test_remarks_flag_what_the_pool_has() -> None:
     labels = np.repeat([0, 1], 10)
     pool = bc.Pool.from_labels([labels] * 4 + [np.zeros(20, int)])
-    assert "1 candidates hold 90% or more" in render_report(paper_consensus(pool))
+    assert "1 candidate holds 90% or more" in render_report(paper_consensus(pool))
     assert "1 candidate was left out beforehand" in render_report(paper_consensus(pool.clean()))
 
 

@@ -110,7 +110,7 @@ def test_08_a_candidate_that_contains_everything_is_kept_until_cleaned():
     assert pool.shape[1] == MATRIX.shape[1] + 1
     assert "source 5: 0" in pool.names
     assert "source 5: 0" not in pool.clean().names
-    assert "1 candidates hold 90% or more" in render_report(paper_consensus(pool))
+    assert "1 candidate holds 90% or more" in render_report(paper_consensus(pool))
     assert "left out beforehand" in render_report(paper_consensus(pool.clean()))
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
 CHANCE_NOTES = {
-    "agreement": "it rests on the agreement of the sources, so it certifies agreement, not truth",
+    "agreement": "it rests on the agreement of the sources, so it shows that they agree, not that they are right",
     "points": "it rests on the valleys of density around the group",
-    "links": "it rests on the links of the network, degrees given",
+    "links": "it rests on the links of the network, compared with what the degrees of the nodes explain",
     "models": "it is the expected number of such models in pure noise",
 }
 """What the chance of a group rests on, by the kind of evidence."""
@@ -173,7 +173,7 @@ def render_report(
         headline=headline(consensus),
         summary="" if consensus.summary in headline(consensus) else consensus.summary,
         sure_note=SURE_NOTES[bool(content["overlap"])],
-        one_point_note=ONE_POINT_NOTES[consensus.settings.get("chosen_by") == "models"],
+        one_point_note=ONE_POINT_NOTES[_are_models(consensus)],
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
         warnings=remarks(consensus, modes),
@@ -224,13 +224,21 @@ def headline(consensus: Consensus) -> str:
         return consensus.summary
     m = consensus.labels.size
     left = int((consensus.labels < 0).sum())
-    groups = "One group" if len(consensus) == 1 else f"{len(consensus):,} groups"
+    noun = "model" if _are_models(consensus) else "group"
+    groups = f"One {noun}" if len(consensus) == 1 else f"{len(consensus):,} {noun}s"
+    if len(consensus) == 0 and noun == "model":
+        return f"No model was found among {m:,} elements: chance explains all that were tried."
     if len(consensus) == 0:
         return f"No group was found among {m:,} elements: the inputs do not agree on any of the minimum size."
     outside = (
         f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'} in no group" if left else "every element is in one"
     )
     return f"{groups} in {m:,} elements; {outside}."
+
+
+def _are_models(consensus: Consensus) -> bool:
+    """Whether the groups are the elements of fitted models."""
+    return bool(consensus.settings.get("chosen_by") == "models")
 
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:
@@ -242,7 +250,12 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
     doubtful = f"{int((sure[inside] < DOUBTFUL).sum()):,}"
     if overlap:
         certain = [
-            ("backing", "Mean backing", mean, "Of the candidates behind a group, the share that holds its elements."),
+            (
+                "backing",
+                "Mean backing",
+                mean,
+                "Mean share of the candidates behind a group that hold an element.",
+            ),
             (
                 "doubtful",
                 "Backing below 0.5",
@@ -265,30 +278,34 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
                 "Elements that would probably not be found in their group again.",
             ),
         ]
+    number, n_sources = f"{len(consensus):,}", f"{len(consensus.pool.sources):,}"
+    if _are_models(consensus):
+        found = ("groups", "Models", number, "Models that chance does not explain.")
+        voters = [("sources", "Hypotheses", n_sources, "Models through random samples of points, which voted.")]
+    else:
+        found = ("groups", "Groups", number, "Groups that the sources agree on, at the point of the slider.")
+        voters = [
+            ("sources", "Sources", n_sources, "Base groupings that voted."),
+            ("candidates", "Candidates", f"{consensus.pool.shape[1]:,}", "Groups of all sources together."),
+        ]
     rows = [
-        ("groups", "Groups", f"{len(consensus):,}", "Groups that the sources agree on, at the point of the slider."),
-        ("elements", "Elements", f"{inside.size:,}", "Everything that was to be grouped."),
+        found,
+        ("elements", "Elements", f"{inside.size:,}", "All elements of the input."),
         (
             "outside",
             "In no group",
             f"{int((~inside).sum()):,}",
-            "Elements that no group holds; they lead the list of elements.",
+            "Elements that no group holds. They come first in the list of elements.",
         ),
         *certain,
-        ("sources", "Sources", f"{len(consensus.pool.sources):,}", "Base groupings that voted."),
-        ("candidates", "Candidates", f"{consensus.pool.shape[1]:,}", "Groups of all sources together."),
+        *voters,
     ]
     why = {
-        "ARI": "Adjusted Rand index: 1 is the truth, 0 is chance.",
-        "NMI": "Normalised mutual information: 1 is the truth.",
+        "ARI": "Adjusted Rand index between the answer and the truth: 1 is perfect, 0 is chance.",
+        "NMI": "Normalised mutual information between the answer and the truth: 1 is perfect.",
     }
     rows += [
-        (
-            f"truth {one['name']}",
-            f"{one['name']} with the truth",
-            f"{one['consensus']:.3f}",
-            f"{why[one['name']]} Of the answer.",
-        )
+        (f"truth {one['name']}", f"{one['name']} with the truth", f"{one['consensus']:.3f}", why[one["name"]])
         for one in content["scores"]
     ]
     return [dict(zip(("key", "name", "value", "why"), row)) for row in rows]
@@ -307,9 +324,10 @@ def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
             "“Do the sources fall into camps?” shows an answer for each."
         )
     if empty:
-        found.append(f"{empty:,} candidates of the pool are empty.")
+        found.append(f"{empty:,} {'candidate of the pool is' if empty == 1 else 'candidates of the pool are'} empty.")
     if trivial:
-        found.append(f"{trivial:,} candidates hold 90% or more of the elements they saw; pool.clean() leaves them out.")
+        hold = "1 candidate holds" if trivial == 1 else f"{trivial:,} candidates hold"
+        found.append(f"{hold} 90% or more of what the source saw; pool.clean() leaves such candidates out.")
     if pool.left_out:
         what = "1 candidate was" if len(pool.left_out) == 1 else f"{len(pool.left_out):,} candidates were"
         found.append(f"{what} left out beforehand as empty or trivial.")

@@ -128,10 +128,11 @@ function slider() {
 function pointNote() {
   shows(() => {
     const point = here(), parts = [point.chosen ? "The answer: " : "Another point of the path: "];
-    parts.push(plural(point.groups, "group"), ", ", quorumText(point), point.outside ? "; " + plural(point.outside, "element") + " in no group. " : ". ", point.means);
+    const fitted = data.kind === "models", noun = fitted ? "model" : "group";
+    parts.push(plural(point.groups, noun), fitted ? "" : ", " + quorumText(point), point.outside ? "; " + plural(point.outside, "element") + " in no group. " : ". ", point.means);
     const sure = point.significance ? point.significance.filter((value) => value <= Math.log10(.05)).length : null;
     if (sure === 0 && point.groups && point.evidence > 0) parts.push(" No group is beyond chance by itself (below 0.05): the data speaks for the groups together.");
-    else if (sure !== null && point.groups && (point.groups > 1 || sure)) parts.push(` ${sure} of ${plural(point.significance.length, "group")} would hardly appear by chance (below 0.05).`);
+    else if (sure !== null && point.groups && (point.groups > 1 || sure)) parts.push(` ${sure} of ${plural(point.significance.length, noun)} would hardly appear by chance (below 0.05).`);
     at("point-note").textContent = parts.join("");
     document.body.dataset.point = String(state.point);
   });
