@@ -201,6 +201,8 @@ def test_bad_data_and_bad_estimators_are_named():
     bad[4, 1] = np.nan
     with pytest.raises(ValueError, match=r"1 NaN or infinite value, the first at \(4, 1\)"):
         model().fit(bad)
+    with pytest.raises(InputTypeError, match=r"X: got the path 'points\.csv'; read the table first"):
+        model().fit("points.csv")
     with pytest.raises(InputTypeError, match="estimators: got 'kmeans'"):
         model(estimators="kmeans").fit(X)
     with pytest.raises(InputTypeError, match="estimators: cannot use 3"):

@@ -10,6 +10,7 @@ from hypothesis import given
 from sklearn.metrics import consensus_score
 
 import biconsensus as bc
+from biconsensus.errors import PoolWarning
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.quorum._confidence import confidence
 from biconsensus.result._notebook import sentence_of
@@ -414,3 +415,10 @@ def test_the_summary_says_when_chance_may_explain_every_group():
 def test_a_result_is_compared_with_a_result():
     with pytest.raises(TypeError, match=r"other must be a Consensus, got list; for labels use biconsensus\.metrics"):
         bc.find_consensus([[0] * 4 + [1] * 4] * 3).compare([0, 1])
+
+
+def test_the_summary_says_that_a_pool_has_fewer_groups_than_were_asked_for():
+    with pytest.warns(PoolWarning, match="n_groups=4"):
+        found = bc.find_consensus([[0, 0, 0, 1, 1, 1]] * 4, n_groups=4)
+    assert found.summary.startswith("2 groups at quorum 0.9; 4 were asked for, which the pool does not have; ")
+    assert "that many were asked for" in bc.find_consensus([[0, 0, 0, 1, 1, 1]] * 4, n_groups=2).summary

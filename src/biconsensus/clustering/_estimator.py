@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from biconsensus._checks import KnownNames, check_columns_are_numbers, check_finite, check_is_plain
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
-from biconsensus.errors import InputError
+from biconsensus.errors import InputError, InputTypeError
 from biconsensus.find import Search, solve
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import counts_rows, warn_of
@@ -249,6 +249,10 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
 
     def _numbers(self, X: Any, reset: bool = True) -> FloatArray:
         """The rows as finite numbers; a column of a data frame that holds none is named."""
+        if isinstance(X, str | Path):
+            raise InputTypeError(
+                f"X: got the path {str(X)!r}; read the table first, for instance with biconsensus.pool.io.read_points."
+            )
         check_is_plain(X)
         if reset:
             self._point_out_counters(X)

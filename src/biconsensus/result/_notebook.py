@@ -56,7 +56,10 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
         models = "1 model" if number == 1 else f"{number:,} models"
         return f"{models}; {DECIDED_BY['models']}; {alone if left else 'every element is in a group'}."
     groups = "1 group" if number == 1 else f"{number:,} groups"
-    said = [f"{groups} at quorum {settings.get('quorum', 0.5):.3g}; {DECIDED_BY[settings.get('chosen_by', 'given')]}"]
+    decided = DECIDED_BY[settings.get("chosen_by", "given")]
+    if settings.get("chosen_by") == "n_groups" and settings.get("n_groups") != number:
+        decided = f"{settings.get('n_groups'):,} were asked for, which the pool does not have"
+    said = [f"{groups} at quorum {settings.get('quorum', 0.5):.3g}; {decided}"]
     others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
     if others:
         numbers = "number was" if len(others) == 1 else "numbers were"
