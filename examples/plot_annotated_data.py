@@ -14,7 +14,7 @@ from sklearn.decomposition import PCA
 import biconsensus as bc
 
 # %%
-# Measurements into ``X``, principal components into ``obsm``. `bc.tl.consensus` finds them there.
+# We put the measurements into ``X`` and the principal components into ``obsm``, where `bc.tl.consensus` looks for them.
 
 X, site = bc.datasets.load_uci("ecoli")
 adata = anndata.AnnData(X)
@@ -22,7 +22,7 @@ adata.obs["site"] = site
 adata.obsm["X_pca"] = PCA(5, random_state=0).fit_transform(X)
 
 # %%
-# The sites play no part in the search.
+# The places in the cell are known, but they are not used in the search.
 
 bc.tl.consensus(adata, random_state=0)
 print(adata.uns["consensus"]["summary"])
@@ -30,7 +30,7 @@ print(adata.uns["consensus"]["groups"].round(2))
 print("agreement with the sites (ARI):", round(bc.metrics.ari(adata.obs["site"], adata.obs["consensus"]), 2))
 
 # %%
-# Left the groups, in the middle the backing (dark: the clusterings disagree), right every clustering of the pool.
+# Left: the groups. Middle: the backing; it is dark where the clusterings disagree. Right: every clustering of the pool.
 
 figure, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
 bc.pl.groups(adata, basis="pca", ax=axes[0])

@@ -2,9 +2,9 @@
 Fusion of classifiers
 =====================
 
-Several classifiers look at the same digits; which answer to believe? Each class of each classifier is a candidate
-group of images, and the groups that the classifiers agree on are the fused classes. Names of classes are not needed
-for that, so classifiers that use other names, or know only some of the classes, can take part.
+Several classifiers look at the same digits. Which answer should we believe? Each class of each classifier is a
+candidate group of images, and the groups that the classifiers agree on are the fused classes. Names of classes are not
+needed for that, so classifiers that use other names, or know only some of the classes, can take part.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 import biconsensus as bc
 
 # %%
-# Nine weak classifiers: 150 labelled images for training, each classifier sees a random half of the pixels.
+# We train nine weak classifiers on 150 labelled images. Each classifier sees a random half of the pixels.
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X, y, train_size=150, stratify=y, random_state=0)
@@ -56,8 +56,8 @@ def majority(answers, n_classes=10):
 
 
 # %%
-# The consensus finds the groups, without names. To name them, the classifiers whose names can be trusted are asked:
-# the most frequent answer inside the group.
+# The consensus finds the groups, without names. To name a group, we ask the classifiers whose names can be trusted, and
+# take their most frequent answer inside the group.
 
 
 def fuse(table, named):
@@ -74,8 +74,8 @@ print(
 )
 
 # %%
-# With clean answers the two are alike. Now six of the nine use names of their own (say, annotators with another code
-# book). The vote mixes up the names; the consensus does not look at them.
+# So far, the two are alike. Now six of the nine classifiers use names of their own, as annotators with another code
+# book do. The vote mixes up the names. The consensus does not look at them.
 
 coded = answers.copy()
 for j in (0, 1, 2, 4, 5, 7):
@@ -90,8 +90,8 @@ print(
 )
 
 # %%
-# How sure? The backing of an image is the share of the candidates behind its group that contain it. Leaving out the
-# least backed images leaves the errors out with them.
+# How sure is the answer? The backing of an image is the share of the candidates behind its group that hold it. If we
+# leave out the images with the least backing, we leave out most errors.
 
 order = np.argsort(-consensus.backing, kind="stable")
 correct = np.cumsum(fused[order] == y_test[order]) / np.arange(1, y_test.size + 1)
@@ -117,7 +117,7 @@ axes[1].set(ylabel="accuracy", ylim=(0, 1.25))
 axes[1].legend(loc="upper center", ncols=2, fontsize=8)
 
 # %%
-# The least backed images are those that people would hesitate on, too.
+# People would hesitate on the images with the least backing, too.
 
 doubtful = order[::-1][:10]
 figure, axes = plt.subplots(1, 10, figsize=(10, 1.6))

@@ -2,8 +2,8 @@
 Consensus clustering of a table
 ===============================
 
-A table of measurements, no labels, no number of clusters. `ConsensusClustering` clusters it about seventy times, in
-seven ways, and keeps the groups that the clusterings agree on.
+We have a table of measurements, without labels, and do not know the number of clusters. `ConsensusClustering` clusters
+it about seventy times, in seven ways, and keeps the groups that the clusterings agree on.
 """
 
 import matplotlib.pyplot as plt
@@ -19,16 +19,16 @@ import biconsensus as bc
 wine = load_wine(as_frame=True)
 
 # %%
-# One line. The default pool is k-means, Gaussian mixtures, two kinds of trees, spectral clustering, basins of the
-# density and HDBSCAN, each with several settings.
+# One line is enough. The default pool is k-means, Gaussian mixtures, two kinds of trees, spectral clustering, basins of
+# the density and HDBSCAN, each with several settings.
 
 model = bc.ConsensusClustering(random_state=0).fit(wine.data)
 print(model.n_clusters_, "groups from", len(model.results_), "clusterings")
 print("ARI against the cultivars:", round(bc.metrics.ari(wine.target, model.labels_), 3))
 
 # %%
-# How sure is it? (The measurements are standardised for the picture.) The backing of a row is the share of
-# the base clusters behind its group that contain it.
+# How sure is the answer? The backing of a row is the share of the base clusters behind its group that hold it. (The
+# measurements are standardised for the picture.)
 
 scaled = (wine.data - wine.data.mean()) / wine.data.std()
 figure, axes = plt.subplots(1, 2, figsize=(10, 4))
@@ -37,12 +37,12 @@ bc.plots.backing(model.consensus_, ax=axes[1])
 figure.tight_layout()
 
 # %%
-# The preference matrix behind it: rows are wines, columns are base clusters, colours are the bi-clusters.
+# This is the preference matrix behind the answer: rows are wines, columns are base clusters, colours are bi-clusters.
 
 bc.plots.preference_matrix(model.consensus_)
 
 # %%
-# The result as a table; the index is that of the data.
+# The result is also a table, with the index of the data.
 
 frame = model.consensus_.to_frame()
 print(frame.head())
@@ -53,8 +53,8 @@ print(frame.head())
 print(model.predict(wine.data.iloc[[0, 62, 140]]))
 
 # %%
-# Your own pool: any clusterers, with grids of parameters, and functions. Here with weights, and with two wines that
-# must be together.
+# You can use your own pool of clusterers, grids of parameters, and functions. Here we also give weights, and two wines
+# that must be together.
 
 own = [
     (KMeans(n_init=3), {"n_clusters": [2, 3, 4, 5]}),

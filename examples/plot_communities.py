@@ -2,8 +2,8 @@
 Communities that many runs agree on
 ===================================
 
-Louvain, Leiden, label propagation: run them twice and they give two answers. Here many runs of several algorithms on
-one network, what they agree on, and how sure they are of each node.
+If you run Louvain, Leiden or label propagation twice, you get two answers. Here several algorithms run many times on
+one network. We see what the runs agree on, and how sure they are of each node.
 """
 
 import matplotlib.pyplot as plt
@@ -13,14 +13,14 @@ import numpy as np
 import biconsensus as bc
 
 # %%
-# A network with six planted communities, and three nodes without a link.
+# The network has six planted communities, and three nodes without a link.
 
 network = nx.planted_partition_graph(6, 25, p_in=0.30, p_out=0.03, seed=4)
 network.add_nodes_from(["stray", "another", "a third"])
 
 # %%
-# The default pool: Louvain, Leiden, block models and label propagation over several resolutions and seeds. Nothing says
-# how many communities there are.
+# The default pool has runs of Louvain, Leiden, block models and label propagation, with several resolutions and seeds.
+# The number of communities is not given.
 
 model = bc.ConsensusCommunities(random_state=0).fit(network)
 print(f"{len(model.communities_)} communities, modularity {model.modularity_:.3f}")
@@ -28,7 +28,7 @@ print("sizes:", sorted(len(community) for community in model.communities_))
 print("in none:", [name for name, label in zip(model.graph_.names, model.labels_) if label < 0])
 
 # %%
-# How far single runs are from the planted communities, and how far the consensus is.
+# We compare single runs, and the consensus, with the planted communities.
 
 truth = np.repeat(np.arange(6), 25)
 runs = [bc.metrics.ari(truth, result.labels[:150]) for result in model.results_]
@@ -36,8 +36,8 @@ print(f"single runs: mean {np.mean(runs):.3f}, best {max(runs):.3f}")
 print(f"consensus:   {bc.metrics.ari(truth, model.labels_[:150]):.3f}")
 
 # %%
-# The network without its strays, coloured by community; the size of a node is its backing, the share of the candidates
-# behind its community that hold it.
+# We draw the network without the three lone nodes, coloured by community. The size of a node is its backing: the share
+# of the candidates behind its community that hold it.
 
 linked = network.subgraph(range(150))
 positions = nx.spring_layout(linked, seed=1, k=0.3)
@@ -60,14 +60,14 @@ right.set_title("the pool, rows ordered by community")
 plt.show()
 
 # %%
-# Back into the graph, so that any other tool can use it.
+# The answer can be written into the graph, so that any other tool can use it.
 
 model.write_to(network)
 print(network.nodes[0])
 
 # %%
-# Several networks on the same nodes are one call: here five noisy copies, each with other nodes missing. A node casts
-# no vote in a copy that lacks it.
+# One call takes several networks on the same nodes. Here they are five noisy copies, each with other nodes missing. A
+# copy that lacks a node does not vote on it.
 
 rng = np.random.default_rng(0)
 copies = []

@@ -2,7 +2,8 @@
 Lines and circles among outliers
 ================================
 
-An unknown number of models, crossing each other, among as many outliers as inliers; with a bound on false alarms.
+We look for an unknown number of models that cross each other, among as many outliers as inliers. The number of false
+alarms is bounded.
 """
 
 import warnings
@@ -15,7 +16,7 @@ from biconsensus.fitting import propose_threshold
 from biconsensus.models import get_model
 
 # %%
-# Made up, so that the truth is known: a star of five lines with 50 points each, and 250 points anywhere.
+# The points are made up, so that we know the truth: a star of five lines with 50 points each, and 250 points anywhere.
 
 rng = np.random.default_rng(3)
 ends = np.column_stack([np.cos(np.arange(5) * 0.8 * np.pi), np.sin(np.arange(5) * 0.8 * np.pi)])
@@ -24,13 +25,13 @@ lines = ends[:, None] * (1 - along) + np.roll(ends, -1, axis=0)[:, None] * along
 X = np.concatenate([lines.reshape(-1, 2) + rng.normal(0, 0.0075, (250, 2)), rng.uniform(-1, 1, (250, 2))])
 
 # %%
-# The threshold, the largest distance of an inlier to its model, is the one setting that matters. If the noise is
-# not known, the data can be asked.
+# The threshold, the largest distance of an inlier to its model, is the one setting that matters. If you do
+# not know the noise, `propose_threshold` looks at the data.
 
 print(f"proposed threshold: {propose_threshold(X, 'line', random_state=0):.3f}")
 
 # %%
-# Fit. Neither the number of lines nor the share of outliers is given.
+# Now we fit. Neither the number of lines nor the share of outliers is given.
 
 fitter = bc.MultiModelFitter("line", threshold=0.03, random_state=0).fit(X)
 for params, nfa, members in zip(fitter.params_, fitter.nfa_, fitter.membership_.sum(axis=0)):
@@ -42,7 +43,7 @@ bc.plots.residuals(X, get_model("line"), fitter.params_, 0.03, ax=axes[1])
 fig.tight_layout()
 
 # %%
-# Points at a crossing belong to both lines; the label is the nearest.
+# Points at a crossing belong to both lines. Their label is the nearest line.
 
 print(f"{(fitter.membership_.sum(axis=1) > 1).sum()} points belong to more than one line")
 
@@ -63,7 +64,7 @@ found = [len(bc.MultiModelFitter("line", threshold=0.03, random_state=0).fit(poi
 print(f"lines found in noise: {found}")
 
 # %%
-# Any other model works the same way: circles here.
+# Other models work in the same way. Here we find circles.
 
 angle = rng.uniform(0, 2 * np.pi, (3, 60, 1))
 centres, radii = np.array([[-0.3, 0], [0.3, 0.1], [0, -0.3]]), np.array([0.5, 0.4, 0.3])

@@ -23,7 +23,7 @@ def run():
 
 
 # %%
-# Eight runs to begin with, then twice as many, until more would change little. ``update`` returns what a search from
+# We begin with eight runs, and double them until more runs would change little. ``update`` returns what a search from
 # scratch would find.
 
 c = bc.find_consensus([run() for _ in range(8)])
@@ -33,7 +33,7 @@ while not c.converged and len(c.pool.sources) < 128:
 print(f"{len(c.pool.sources)} runs, groups named {c.group_names}: {c.converged.summary}")
 
 # %%
-# The curve: answers of a part of the runs, compared with the answer of all of them.
+# The curve compares answers of a part of the runs with the answer of all of them.
 
 bc.plots.convergence(c.converged)
 

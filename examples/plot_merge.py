@@ -2,8 +2,8 @@
 Merging clusterings with the wrong numbers of clusters
 ======================================================
 
-Nine runs of k-means, none of them told how many groups there are, one of them on a part of the data only. What do
-they agree on?
+Nine runs of k-means do not know how many groups there are, and one of them sees only a part of the data. What do they
+agree on?
 """
 
 import matplotlib.pyplot as plt
@@ -14,14 +14,15 @@ from sklearn.datasets import make_blobs
 import biconsensus as bc
 
 # %%
-# The data, made up so that the truth is known: four clouds, and twenty stray points.
+# The data are made up, so that we know the truth: four clouds, and twenty stray points.
 
 rng = np.random.default_rng(0)
 X, truth = make_blobs(300, centers=4, cluster_std=0.9, random_state=7)
 X = np.concatenate([X, rng.uniform(X.min(axis=0) - 1, X.max(axis=0) + 1, (20, 2))])
 
 # %%
-# The base results, as a table with one column each. NaN is "not seen": the last one saw two thirds of the points.
+# The base results are a table with one column for each run. NaN is "not seen": the last run saw two thirds of the
+# points.
 
 base = {
     f"k = {k}, seed {seed}": KMeans(k, n_init=1, random_state=seed).fit_predict(X)
@@ -32,30 +33,32 @@ partial[rng.random(len(X)) < 1 / 3] = np.nan
 base["k = 4, partial"] = partial
 
 # %%
-# The consensus: groups that most of the candidates behind them agree on, their number found.
+# Now we find the consensus. The number of groups is found, too.
 
 pool = bc.Pool.from_labels(base)
 c = bc.find_consensus(pool)
 print(c)
 
 # %%
-# Its preference matrix before and after reordering by bi-cluster. Coloured blocks are agreement, grey is the rest.
+# This is its preference matrix, before and after it is sorted by bi-cluster. Coloured blocks are agreement, grey is the
+# rest.
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
 bc.plots.preference_matrix(c, reorder=False, ax=axes[0])
 bc.plots.preference_matrix(c, ax=axes[1])
 
 # %%
-# The groups, and how sure they are. Grey points are in no group.
+# Here are the groups, and how sure they are. Grey points are in no group.
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
 bc.plots.scatter(c, X, ax=axes[0])
 bc.plots.backing(c, ax=axes[1])
 
 # %%
-# Which base results were useful? Bars: how alike to the consensus; dots: the share of their clusters that it used.
+# Which base results were useful? The bars show how alike they are to the consensus, the dots which share of their
+# clusters it used.
 
 bc.plots.sources(c)
 
 # %%
-# A page with all of it, for a browser: ``c.write_report("page.html", X=X)``.
+# ``c.write_report("page.html", X=X)`` writes all of this as a page for the browser.

@@ -3,7 +3,7 @@ Sources in two camps
 ====================
 
 Twelve people sorted the same animals. Some sorted them by kind, others by where they live. One consensus of all
-twelve would be neither; the modes are both answers, each with its own people.
+twelve would fit neither. `find_modes` gives both answers, and says which people gave each of them.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +12,7 @@ import numpy as np
 import biconsensus as bc
 
 # %%
-# The answers of the people, which we make up: 120 animals of four kinds in three places. Everybody errs now and then,
+# We make up the answers of the people: 120 animals of four kinds in three places. Everybody errs now and then,
 # and some distinguish more finely than others.
 
 rng = np.random.default_rng(1)
@@ -29,20 +29,20 @@ people |= {f"by kind, coarse {k}": sorted_by(kind // 2) for k in range(3)}
 people |= {f"by place {k}": sorted_by(place) for k in range(5)}
 
 # %%
-# How many camps there are is found, not given. The coarse and the fine sorting by kind are one camp: nested groups are
-# one tree, and differences of granularity alone are no modes.
+# The number of camps is found, not given. The coarse and the fine sorting by kind are one camp, because their groups
+# are nested.
 
 modes = bc.find_modes(people)
 print(modes.summary)
 
 # %%
-# What each mode explains of each person's answer. Bold: the mode that the person belongs to.
+# The picture shows how much of each person's answer each mode explains. The mode of the person is bold.
 
 bc.plots.modes(modes)
 
 # %%
-# Each mode has a consensus of its own. How their groups meet: were the two modes alike, every column would have one
-# colour.
+# Each mode has a consensus of its own. This picture compares their groups. If the two modes were alike, every column
+# would have one colour.
 
 figure, axes = plt.subplots(figsize=(5, 3.6), layout="constrained")
 bc.plots.mode_groups(modes, 0, 1, ax=axes)

@@ -2,14 +2,14 @@
 A table that does not fit into memory
 =====================================
 
-Many clusterings of many elements lie in a folder of Parquet files, one row an element, with an identifier of yours in
-front. The table streams through memory chunk by chunk; what is kept are its distinct rows and one small number for each
-element. The groups go back to disk the same way, in the same order, with the identifiers.
+Many clusterings of many elements lie in a folder of Parquet files, with one row for each element and your
+identifier in the first column. The table is read chunk by chunk. Only its distinct rows and one small number for each
+element are kept in memory. The groups are written in the same way and in the same order, with the identifiers.
 """
 
 # %%
-# A folder to work on: eight files of 25,000 elements, ten clusterings each, every twentieth label wrong, and one
-# clustering that has not seen the last file at all.
+# We make a folder: eight files of 25,000 elements with ten clusterings each. Every twentieth label is wrong, and one
+# clustering has not seen the last file at all.
 
 import tempfile
 from pathlib import Path
@@ -35,26 +35,26 @@ for k, part in enumerate(np.split(np.arange(200_000), 8)):
     parquet.write_table(pa.table(columns), folder / "labels" / f"part-{k}.parquet")
 
 # %%
-# Read it, chunk by chunk. The pool knows its elements only by the distinct row that each of them has.
+# We read it chunk by chunk. The pool knows its elements only by the distinct row that each of them has.
 
 pool = pool_from_stream(folder / "labels", id_column="key")
 print(f"{pool.shape[0]:,} elements, {pool.rows.shape[0]:,} distinct rows, {pool.shape[1]} candidate groups")
 
 # %%
-# The consensus is found on the distinct rows; cells that were not seen do not vote.
+# The consensus is found on the distinct rows. Cells that were not seen do not vote.
 
 consensus = bc.find_consensus(pool)
 print(consensus)
 print(f"agreement with the truth: ARI {bc.metrics.ari(truth, consensus.labels):.4f}")
 
 # %%
-# Write the groups beside the identifiers, again in chunks; the file appears when it is complete, or not at all.
+# We write the groups beside the identifiers, again in chunks. The file appears when it is complete, or not at all.
 
 write_labels(consensus, folder / "groups.parquet", folder / "labels", id_column="key", name="group")
 print(parquet.read_table(folder / "groups.parquet").slice(0, 3).to_pydict())
 
 # %%
-# Few rows stand for most of the elements: that is why size costs so little.
+# Few distinct rows stand for most of the elements. That is why large tables take so little time.
 
 counts = np.sort(pool.counts)[::-1]
 figure, axis = plt.subplots(figsize=(6, 3.5), constrained_layout=True)

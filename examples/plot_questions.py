@@ -2,9 +2,9 @@
 The next question
 =================
 
-Where sources disagree, a person may know. ``next_question`` finds the two elements about which an answer settles most;
-``answer`` takes it. Here the true classes play the person. The points are made up: two half-moons,
-which k-means cuts into pieces.
+Where sources disagree, a person may know better. ``next_question`` finds the two elements about which an answer settles
+most, and ``answer`` takes the answer. Here the true classes answer in place of a person. The points are made up: two
+half-moons, which k-means cuts into pieces.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ first = c = bc.find_consensus(runs)
 print(c.next_question())
 
 # %%
-# Ask and answer, twenty times. Every answer holds in the labels that follow, and says something about groups of the
-# same kind as well.
+# We ask and answer twenty times. The labels obey every answer, and every answer also says something about similar
+# elements.
 
 scores = [bc.metrics.ari(truth, c.labels)]
 for _ in range(20):
@@ -41,7 +41,7 @@ ax.plot(range(len(scores)), scores, marker="o", color=bc.plots.color_of(0))
 ax.set(xlabel="answers", ylabel="ARI with the classes", ylim=(0, 1))
 
 # %%
-# Answers that cannot all hold are told, with the pairs that contradict.
+# Answers that contradict each other are an error, which names the pairs.
 
 d = first.answer(0, 1, together=True).answer(1, 2, together=True)
 try:

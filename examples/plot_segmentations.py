@@ -15,7 +15,7 @@ from scipy import ndimage
 import biconsensus as bc
 
 # %%
-# A scene with known cells: ellipses, many touching, uneven light, noise and bright stains.
+# We make a scene with known cells: ellipses, many of which touch, with uneven light, noise and bright stains.
 
 rng = np.random.default_rng(3)
 SIDE = 240
@@ -33,8 +33,8 @@ for spot in rng.uniform(0, SIDE, (25, 2)):
     scene += 0.8 * np.exp(-(((grid - spot) / 1.8) ** 2).sum(axis=-1))
 
 # %%
-# Nine programs: smooth, threshold, cut at the ridges of the distance transform; each with settings of its own, and
-# each with a shift of up to two pixels, as programs and people have them.
+# Nine programs smooth the image, apply a threshold, and cut at the ridges of the distance transform. Each has settings
+# of its own, and is shifted by up to two pixels, as outlines of programs and people are.
 
 
 def outline(scene, smoothing, level, reach, shift):
@@ -53,7 +53,7 @@ answers = [outline(scene, *setting, rng.integers(-2, 3, 2)) for setting in setti
 print("objects by each program:", [len(np.unique(a)) - 1 for a in answers], "true cells:", len(np.unique(truth)) - 1)
 
 # %%
-# Background is the label -1: seen, and put in no group. 57,600 pixels, but far fewer distinct rows.
+# The label of the background is -1: seen, and put in no group. There are 57,600 pixels, but far fewer distinct rows.
 
 table = np.column_stack([np.where(a.ravel() > 0, a.ravel(), -1) for a in answers])
 consensus = bc.find_consensus(table, min_elements=60, min_candidates=5)
@@ -61,7 +61,7 @@ found = consensus.labels.reshape(truth.shape) + 1
 print(len(consensus), "cells from", consensus.pool.shape[1], "outlines")
 
 # %%
-# The rivals: a majority vote of the foreground, and STAPLE (Warfield et al. 2004), which estimates how sensitive and
+# The rivals are a majority vote of the foreground, and STAPLE (Warfield et al. 2004), which estimates how sensitive and
 # specific each program is, in alternation with the probability of each pixel. Objects are then connected components.
 
 
@@ -85,8 +85,8 @@ fusions = {
 }
 
 # %%
-# Two scores: Dice of the foreground, where all see the same, and the share of true cells that one found object covers
-# with an overlap (intersection over union) of at least 0.6.
+# There are two scores. The Dice index compares the foreground; it is nearly the same for all. The other score is the
+# share of true cells that one found object covers with an overlap (intersection over union) of at least 0.6.
 
 
 def dice(found):
