@@ -65,6 +65,11 @@ def _warn_of_doubts(table: LabelVectors, two_ways: bool) -> None:
     """Warn where a table in memory looks like something else; `two_ways` is whether it may be the other way round."""
     cells = _Values(table)
     doubts = content_doubts(cells, table.ids) + (shape_doubts(cells) if two_ways else [])
+    if len(table.vectors) > 2 and all(str(getattr(vector, "dtype", "")).startswith("bool") for vector in table.vectors):
+        doubts.append(
+            "all columns are True or False, and each is read as a grouping into two groups; if True means that the "
+            "element is in the group of the column, use Pool.from_matrix"
+        )
     points = "ConsensusClustering finds groups in a table of numbers; columns=[...] says which columns vote"
     warn_of([doubt.replace(AS_POINTS, points) for doubt in doubts], "labels", "")
 

@@ -83,10 +83,12 @@ def test_dates_and_objects_are_labels() -> None:
         (np.zeros((5, 30), dtype=int) + np.arange(5)[:, None] % 2, "transpose it"),
         (np.random.default_rng(0).random((50, 3)), "ConsensusClustering finds groups in a table of numbers"),
         (pd.DataFrame({"a": [0, 1] * 10, "b": [0, -99] * 10}), "'-99' is read as a group"),
+        (np.arange(20)[:, None] % 4 == np.arange(4), r"use Pool\.from_matrix"),
+        (pd.get_dummies(pd.DataFrame({"a": ["x", "y"] * 10, "b": ["u", "v"] * 10})), r"use Pool\.from_matrix"),
         (pd.DataFrame({"a": ["x", "y"] * 10, "b": ["x", "?"] * 10}), "'?' is read as a group"),
         (pd.DataFrame({"a": [0, 1] * 10, "b": [0, 1] * 10}, index=[*range(10)] * 2), "comes more than once"),
     ],
-    ids=["array", "points", "code", "word", "index"],
+    ids=["array", "points", "code", "members", "dummies", "word", "index"],
 )
 def test_a_table_in_memory_that_looks_like_something_else_warns(table: object, said: str) -> None:
     with pytest.warns(PoolWarning, match=said.replace("?", r"\?")):
