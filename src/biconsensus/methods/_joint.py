@@ -36,6 +36,8 @@ SCORED = 1 << 18
 """Scores of rows in groups that are looked at together: two megabytes; fewer are slower by their calls. For speed."""
 MANY_GROUPS = 300
 """Groups up to which rows of nearly as many columns each are scored in a table of all groups; estimated, for speed."""
+TIED = 1e-12
+"""Relative difference of gains that only rounding makes."""
 FEW_NEAR = 6
 """Of how many columns one at most is in a group that changed, for rows near those to be scored alone; estimated, for
 speed."""
@@ -218,6 +220,33 @@ class Votes:
             best = scores.argmax(axis=1)
             top = scores[np.arange(best.size), best]
         return np.where(top > 0, best, -1)
+
+    def columns_in_turn(self, rows: IntArray) -> IntArray:
+        """(q,) group of each column (-1 for none) as Algorithm 1 takes them, groups numbered in the order of taking.
+
+        The group of rows that gains most takes all columns that it gains by; then the next, of the columns that are
+        left.
+        """
+        n_groups = n_groups_of(rows)
+        if self._is_dense(self.n_columns, n_groups, self._stored_in(rows)):
+            scores = csr_array(np.maximum(self.column_scores(rows), 0.0))
+        else:
+            scores = self._near_columns(rows)
+            scores.data = np.maximum(scores.data, 0.0)
+        scores.eliminate_zeros()
+        by_group = csr_array(scores.T)
+        gains = sums_by(scores.indices, scores.data, n_groups)
+        found = np.full(self.n_columns, -1)
+        for number in range(n_groups):
+            # gains that differ by rounding are a tie, and go to the group that was first
+            group = int(np.argmax(gains >= gains.max() * (1.0 - TIED)))
+            columns = by_group.indices[by_group.indptr[group] : by_group.indptr[group + 1]]
+            columns = columns[found[columns] < 0]
+            found[columns] = number
+            taken = csr_array(scores[columns])
+            gains -= sums_by(taken.indices, taken.data, n_groups)
+            gains[group] = -np.inf
+        return found
 
     def _is_dense(self, n_items: int, n_groups: int, stored: int) -> bool:
         """Whether it is quicker to score all items in all groups than only the pairs that share a stored entry."""
