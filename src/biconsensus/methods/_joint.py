@@ -234,7 +234,7 @@ class Votes:
             scores = self._near_columns(rows)
             scores.data = np.maximum(scores.data, 0.0)
         scores.eliminate_zeros()
-        by_group = csr_array(scores.T)
+        by_group, several = csr_array(scores.T), np.diff(scores.indptr) > 1
         gains = sums_by(scores.indices, scores.data, n_groups)
         found = np.full(self.n_columns, -1)
         for number in range(n_groups):
@@ -243,9 +243,11 @@ class Votes:
             columns = by_group.indices[by_group.indptr[group] : by_group.indptr[group + 1]]
             columns = columns[found[columns] < 0]
             found[columns] = number
-            taken = csr_array(scores[columns])
-            gains -= sums_by(taken.indices, taken.data, n_groups)
             gains[group] = -np.inf
+            shared = columns[several[columns]]
+            if shared.size:
+                lost = csr_array(scores[shared])
+                gains -= sums_by(lost.indices, lost.data, n_groups)
         return found
 
     def _is_dense(self, n_items: int, n_groups: int, stored: int) -> bool:
