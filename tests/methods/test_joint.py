@@ -283,6 +283,26 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
 
 
 @examples(25)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), even=st.booleans())
+def test_no_row_gains_by_rounding_where_no_column_saw_it(seed: int, quorum: Fraction, even: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table = planted(seed, 60, 12).astype(float)
+    table[rng.random(table.shape) < 0.6] = np.nan
+    problem = problem_of(table)
+    problem = problem.with_weights(10.0 ** rng.uniform(-4, 0, problem.shape[1]))  # sums of these are not exact
+    columns = np.append(np.arange(8), rng.integers(-1, 8, problem.shape[1] - 8))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bipartite, "MANY_GROUPS", 300 if even else 0)
+        votes = Votes.at_quorum(problem, quorum)
+        answers = votes.best_rows(columns)[0], votes.first_rows(columns)
+    in_group = np.stack([columns == t for t in range(8)], axis=1).astype(float)
+    holds = problem.entries.toarray() @ in_group
+    for rows in answers:
+        inside = np.flatnonzero(rows >= 0)
+        assert (holds[inside, rows[inside]] > 0).all()
+
+
+@examples(25)
 @given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), missing=st.booleans(), dense=st.booleans())
 def test_columns_are_taken_in_turn_as_algorithm_1_takes_them(
     seed: int, quorum: Fraction, missing: bool, dense: bool

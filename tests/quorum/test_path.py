@@ -325,3 +325,12 @@ def test_a_majority_is_finished_as_algorithm_1_takes_its_groups() -> None:
     rows, columns = finish_groups(votes, shuffled, "greedy")
     assert np.array_equal(columns, taken)
     assert np.array_equal(rows, votes.first_rows(taken))
+
+
+def test_a_path_starts_from_rows_of_every_group_where_rows_hardly_repeat() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(800), 10)
+    wrong = rng.random((truth.size, 20)) < 0.15
+    table = np.where(wrong, rng.integers(0, 800, wrong.shape), truth[:, None])
+    path = QuorumPath.of(bc.Pool.from_labels(table), quorums=(Fraction(1, 2),))
+    assert len(path.points[0]) == 800
