@@ -282,6 +282,51 @@ def test_half_steps_are_those_of_the_matrix_of_votes(seed: int, quorum: Fraction
     assert np.array_equal(first, np.where(gained.any(axis=1), gained.argmax(axis=1), -1))
 
 
+@examples(25)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), even=st.booleans())
+def test_no_row_gains_by_rounding_where_no_column_saw_it(seed: int, quorum: Fraction, even: bool) -> None:
+    rng = np.random.default_rng(seed)
+    table = planted(seed, 60, 12).astype(float)
+    table[rng.random(table.shape) < 0.6] = np.nan
+    problem = problem_of(table)
+    problem = problem.with_weights(10.0 ** rng.uniform(-4, 0, problem.shape[1]))  # sums of these are not exact
+    columns = np.append(np.arange(8), rng.integers(-1, 8, problem.shape[1] - 8))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bipartite, "MANY_GROUPS", 300 if even else 0)
+        votes = Votes.at_quorum(problem, quorum)
+        answers = votes.best_rows(columns)[0], votes.first_rows(columns)
+    in_group = np.stack([columns == t for t in range(8)], axis=1).astype(float)
+    holds = problem.entries.toarray() @ in_group
+    for rows in answers:
+        inside = np.flatnonzero(rows >= 0)
+        assert (holds[inside, rows[inside]] > 0).all()
+
+
+@examples(25)
+@given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), missing=st.booleans(), dense=st.booleans())
+def test_columns_are_taken_in_turn_as_algorithm_1_takes_them(
+    seed: int, quorum: Fraction, missing: bool, dense: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = planted(seed, 60, 6).astype(float)
+    table[rng.random(table.shape) < 0.3 * missing] = np.nan
+    problem = problem_of(table)
+    rows = rng.integers(-1, 4, problem.shape[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bipartite, "SCANNED", 10**9 if dense else 0)
+        patch.setattr(bipartite, "CACHED", 100 if dense else 0)
+        found = Votes.at_quorum(problem, quorum).columns_in_turn(rows)
+    gained = np.stack([dense_votes(problem, quorum)[rows == t].sum(axis=0) for t in range(4)])
+    gained = np.where(gained > 1e-9, gained, 0.0)
+    expected, left = np.full(problem.shape[1], -1), [0, 1, 2, 3]
+    for number in range(4):
+        live = expected < 0
+        group = max(left, key=lambda t: (round(gained[t, live].sum(), 6), -t))
+        left.remove(group)
+        expected[live & (gained[group] > 0)] = number
+    assert np.array_equal(found, expected)
+
+
 @examples(10)
 @given(seed=st.integers(0, 1000), quorum=st.sampled_from(QUORUMS), missing=st.booleans())
 def test_pairs_of_many_groups_gain_what_pairs_of_few_do(seed: int, quorum: Fraction, missing: bool) -> None:

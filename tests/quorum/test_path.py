@@ -16,8 +16,8 @@ from biconsensus import find
 from biconsensus.errors import PoolWarning
 from biconsensus.matrix import _condensed
 from biconsensus.matrix._groups import Blocks
-from biconsensus.methods._joint import Votes
-from biconsensus.protocols import Block
+from biconsensus.methods._joint import Votes, columns_of
+from biconsensus.protocols import Block, silent
 from biconsensus.quorum import _given_number
 from biconsensus.quorum._path import (
     QUORUMS,
@@ -305,3 +305,32 @@ def test_rows_are_finished_by_the_rule_of_their_point() -> None:
     assert np.array_equal(rows, np.where((gains(chosen) > 0).any(axis=1), first, -1))
     rows, chosen = finish_groups(votes, columns, "joint")
     assert np.array_equal(rows, np.where(gains(chosen).max(axis=1) > 0, gains(chosen).argmax(axis=1), -1))
+
+
+def test_a_majority_is_finished_as_algorithm_1_takes_its_groups() -> None:
+    # sources merge groups of nearly one size, so that who takes a merged candidate depends on the order of the groups
+    rng = np.random.default_rng(5)
+    truth = np.repeat(np.arange(6), [200, 199, 198, 197, 196, 195])
+    table = np.empty((truth.size, 9), np.int64)
+    for j in range(9):
+        onto = np.arange(6)
+        one, other = rng.choice(6, 2, replace=False)
+        onto[one] = other
+        table[:, j] = np.where(rng.random(truth.size) < 0.05, rng.integers(0, 6, truth.size), onto[truth])
+    problem = problem_of(*table.T)
+    exact = find._blocks_at(problem, bc.Search.paper().resolved(bc.Pool.from_labels(table)), Fraction(1, 2), silent)
+    taken = columns_of(exact.blocks, problem.shape[1])
+    votes = Votes.at_quorum(problem, Fraction(1, 2))
+    shuffled = np.where(taken >= 0, rng.permutation(6)[taken], -1)
+    rows, columns = finish_groups(votes, shuffled, "greedy")
+    assert np.array_equal(columns, taken)
+    assert np.array_equal(rows, votes.first_rows(taken))
+
+
+def test_a_path_starts_from_rows_of_every_group_where_rows_hardly_repeat() -> None:
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(800), 10)
+    wrong = rng.random((truth.size, 20)) < 0.15
+    table = np.where(wrong, rng.integers(0, 800, wrong.shape), truth[:, None])
+    path = QuorumPath.of(bc.Pool.from_labels(table), quorums=(Fraction(1, 2),))
+    assert len(path.points[0]) == 800

@@ -36,6 +36,11 @@ SCORED = 1 << 18
 """Scores of rows in groups that are looked at together: two megabytes; fewer are slower by their calls. For speed."""
 MANY_GROUPS = 300
 """Groups up to which rows of nearly as many columns each are scored in a table of all groups; estimated, for speed."""
+TIED = 1e-12
+"""Relative difference of gains that only rounding makes."""
+ROUNDING = 1e-14
+"""The same for what the columns of a group ask of a row, which cancels where none of them saw it: a bound on the error
+of sums of some dozens of numbers."""
 FEW_NEAR = 6
 """Of how many columns one at most is in a group that changed, for rows near those to be scored alone; estimated, for
 speed."""
@@ -85,12 +90,17 @@ class Votes:
         transposed.data = transposed.data * self.problem.counts[transposed.indices]
         return transposed
 
+    @cached_property
+    def _rounding(self) -> float:
+        """Score up to which a row gains nothing: columns that did not see it neither give to it nor ask of it."""
+        return 0.0 if self.unseen is None else ROUNDING * float(self.cost.sum())
+
     def best_rows(self, columns: IntArray) -> tuple[IntArray, float]:
         """(r,) best group of each row (-1 where none gains), and the total gain."""
         last = self._last
         if not last or not np.array_equal(last["columns"], columns):  # one step after the other asks for the same
             best, top = self._again(columns) if last else self._top_rows(columns)
-            rows = np.where(top > 0, best, -1)
+            rows = np.where(top > self._rounding, best, -1)
             value = float(self.problem.counts @ np.maximum(top, 0.0))
             last.update(columns=columns.copy(), best=best, top=top, rows=rows, value=value)
         return last["rows"], last["value"]
@@ -142,7 +152,7 @@ class Votes:
             part = slice(start, min(start + step, n_rows))
             scores = self.row_scores(columns, part)
             if first:
-                gains = scores > 0
+                gains = scores > self._rounding
                 best[part], top[part] = first_of_each(gains), gains.any(axis=0)
             else:
                 top[part] = scores.max(axis=0)
@@ -218,6 +228,35 @@ class Votes:
             best = scores.argmax(axis=1)
             top = scores[np.arange(best.size), best]
         return np.where(top > 0, best, -1)
+
+    def columns_in_turn(self, rows: IntArray) -> IntArray:
+        """(q,) group of each column (-1 for none) as Algorithm 1 takes them, groups numbered in the order of taking.
+
+        The group of rows that gains most takes all columns that it gains by; then the next, of the columns that are
+        left.
+        """
+        n_groups = n_groups_of(rows)
+        if self._is_dense(self.n_columns, n_groups, self._stored_in(rows)):
+            scores = csr_array(np.maximum(self.column_scores(rows), 0.0))
+        else:
+            scores = self._near_columns(rows)
+            scores.data = np.maximum(scores.data, 0.0)
+        scores.eliminate_zeros()
+        by_group, several = csr_array(scores.T), np.diff(scores.indptr) > 1
+        gains = sums_by(scores.indices, scores.data, n_groups)
+        found = np.full(self.n_columns, -1)
+        for number in range(n_groups):
+            # gains that differ by rounding are a tie, and go to the group that was first
+            group = int(np.argmax(gains >= gains.max() * (1.0 - TIED)))
+            columns = by_group.indices[by_group.indptr[group] : by_group.indptr[group + 1]]
+            columns = columns[found[columns] < 0]
+            found[columns] = number
+            gains[group] = -np.inf
+            shared = columns[several[columns]]
+            if shared.size:
+                lost = csr_array(scores[shared])
+                gains -= sums_by(lost.indices, lost.data, n_groups)
+        return found
 
     def _is_dense(self, n_items: int, n_groups: int, stored: int) -> bool:
         """Whether it is quicker to score all items in all groups than only the pairs that share a stored entry."""
@@ -370,7 +409,9 @@ PAIR_COST = 60
 PRODUCT_COST = 15_000
 """Steps of a dense product in the time that starting one takes; estimated, for speed."""
 N_PEAKS = 1000
-"""Most frequent rows that make a start of their own, where sources have no more groups than half of that."""
+"""Most frequent rows that make a start of their own."""
+FEW_PEAKS = 2
+"""The same for each group that sources usually have, where that is more; covers start from what these rows miss."""
 MOVES_BUDGET = 100_000_000
 """Rows x groups x columns up to which single columns are moved with their rows following."""
 
@@ -486,11 +527,11 @@ def _covered(votes: Votes, order: IntArray) -> IntArray:
     return consecutive(rows)
 
 
-def peaks(votes: Votes) -> IntArray:
+def peaks(votes: Votes, of_a_group: int = FEW_PEAKS) -> IntArray:
     """(r,) the most frequent rows, each a group of its own; more of them where sources have very many groups."""
     rows = np.full(votes.entries.shape[0], -1)
     usual = int(np.median(np.bincount(votes.problem.backers.indices, minlength=votes.problem.backers.shape[1])))
-    top = np.argsort(-votes.problem.counts, kind="stable")[: max(N_PEAKS, 2 * usual)]
+    top = np.argsort(-votes.problem.counts, kind="stable")[: max(N_PEAKS, of_a_group * usual)]
     rows[np.sort(top)] = np.arange(top.size)
     return rows
 

@@ -230,6 +230,7 @@ class QuorumPath:
         -----
         Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
+        Groups of Algorithm 1 are instead taken in turn, in the order of their gains over all rows, as it does.
         The minimum sizes count all rows. Where a number of groups was given, the rows at last go to the group in which
         their candidates are most likely.
         """
@@ -425,7 +426,7 @@ def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray,
         held = held_weight(votes.problem.entries, in_groups(columns, votes.problem.weights))
         return largest_in_rows(held), columns
     if rule == "greedy":
-        columns = votes.group_of_columns(votes.first_rows(columns))
+        columns = votes.columns_in_turn(votes.first_rows(columns))
         return votes.first_rows(columns), columns
     columns = votes.best_columns(votes.best_rows(columns)[0])
     return votes.best_rows(columns)[0], columns

@@ -47,6 +47,9 @@ CERTAINTY_SCALE = 0.4
 """Scale of the certainty of candidates, as published for locally weighted ensembles."""
 NORMALISED_SCALE = 0.07
 """The same where the entropy is normalised, as its authors publish it for all data sets (SDGCA, 2025)."""
+PEAKS_OF_A_GROUP = 8
+"""Most frequent rows that a path starts from, for each group that sources usually have. Where rows hardly repeat, they
+are as good as drawn: of groups of one size, exp(-8), or 3 in 10,000, then have none."""
 LEAST_BITS = 1e-6
 """What a column of all elements tells: next to nothing, but its elements are held by it."""
 
@@ -637,7 +640,7 @@ class PathScorer:
     def from_peaks(self) -> IntArray:
         """(q,) the most frequent row that each column holds: a start of the search, the same at every quorum."""
         votes = Votes.at_quorum(self.problem, Fraction(1, 2))
-        return votes.best_columns(peaks(votes))
+        return votes.best_columns(peaks(votes, PEAKS_OF_A_GROUP))
 
     def measure(self, labels: IntArray) -> FitMeasures:
         """Fit of a grouping of the rows; nothing for fewer than two groups."""
