@@ -18,7 +18,7 @@ from biconsensus import MultiModelFitter
 from biconsensus.datasets import load_jlinkage
 from biconsensus.errors import InputError, InputTypeError, NoConsensusWarning, ThresholdWarning, UnknownNameError
 from biconsensus.fitting import Nfa, Sampling, propose_threshold
-from biconsensus.fitting._groups import Fit, Found, ModelHits, Unexplained, densest_spot
+from biconsensus.fitting._groups import Fit, Found, ModelHits, Unexplained
 from biconsensus.fitting._hypotheses import Screened, propose, screen, subsample
 from biconsensus.fitting._search import ModelSearch
 from biconsensus.fitting._settings import Family, Settings, families_of
@@ -209,13 +209,22 @@ def test_a_dense_spot_is_a_line_without_the_dispersion_test_and_none_with_it() -
     assert len(strict.consensus_) == 0
 
 
-def test_densest_spot_is_that_of_brute_force() -> None:
-    rng = np.random.default_rng(1)
-    points, inside = rng.random((60, 2)), rng.random(60) < 0.7
-    near = (((points[:, None] - points) ** 2).sum(2) <= 0.2**2) & inside
-    spot = densest_spot(points, inside, 0.2)
-    assert spot.sum() == near[inside].sum(1).max()
-    assert (near[inside] == spot).all(1).any()
+def test_two_straight_edges_are_no_circle() -> None:
+    rng, along = np.random.default_rng(3), np.arange(60.0)
+    edges = np.concatenate([np.c_[along, 0 * along], along[:, None] * [0.5, 0.866]]) + 50
+    x = np.concatenate([edges.round(), rng.uniform(0, 160, (60, 2))])
+    lax = MultiModelFitter("circle", 2.0, test=Nfa(dispersion=0), random_state=0).fit(x)
+    assert len(lax.params_) >= 1
+    with pytest.warns(NoConsensusWarning):
+        assert len(MultiModelFitter("circle", 2.0, random_state=0).fit(x).params_) == 0
+
+
+def test_an_arc_of_a_circle_is_found() -> None:
+    rng = np.random.default_rng(4)
+    turn, radius = rng.uniform(0, 1.2 * np.pi, 80), 0.5 + rng.normal(0, 0.006, 80)
+    arc = radius[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
+    fitter = MultiModelFitter("circle", 0.02, random_state=0).fit(np.concatenate([arc, rng.uniform(-1, 1, (80, 2))]))
+    np.testing.assert_allclose(fitter.params_, [[0, 0, 0.5]], atol=0.02)
 
 
 def test_long_segments_count_more_than_short_ones() -> None:

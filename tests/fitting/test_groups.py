@@ -11,10 +11,19 @@ from scipy.sparse import csc_array
 
 from biconsensus.fitting import Nfa, Sampling
 from biconsensus.fitting import _groups as groups
-from biconsensus.fitting._groups import Candidates, Exclusion, Fit, ModelHits, Unexplained
+from biconsensus.fitting._groups import (
+    Candidates,
+    Exclusion,
+    Fit,
+    ModelHits,
+    Unexplained,
+    log_spread,
+    outside_spots,
+    spot_radius,
+)
 from biconsensus.fitting._hypotheses import Screened
 from biconsensus.fitting._settings import Family, families_of
-from biconsensus.models import LineModel
+from biconsensus.models import LineModel, get_model
 from biconsensus.protocols import BoolArray, FloatArray
 from biconsensus.significance._models import Background, NfaTest, log_tests, log_tightness
 from tests.helpers.crossing_lines import lines
@@ -346,20 +355,23 @@ class TestExclusion:
     def test_what_is_held_without_the_densest_spot(self) -> None:
         x = lines()
         test = line_test(x)
-        search = Exclusion(x, [candidates(x, test)])
+        search = Exclusion(x, [candidates(x, test, dispersion=22.0)])
         left = search._after(frozenset({0}), frozenset(), 0) if search._after(frozenset()) else None
         assert left is not None
-        live = np.abs(x[:, 1]) > 0.04
-        inside = (np.abs(x[:, 0] - 0.2) <= 0.04) & live
-        gaps = np.linalg.norm(x[:, None] - x[None], axis=2)
-        around = np.array([(inside & (gaps[i] <= 0.4)).sum() if inside[i] else -1 for i in range(len(x))])
-        among = live & ~(inside & (gaps[int(np.argmax(around))] <= 0.4))
+        live, quiet = np.abs(x[:, 1]) > 0.04, np.abs(test.chance.points[:, 1]) > 0.04
         each = []
         for level in LEVELS:
-            held = ((np.abs(x[:, 0] - 0.2) <= level) & among).sum() - 2.0
-            p = np.array([(np.abs(test.chance.points[:, 0] - 0.2) <= level).mean()])
-            each.append(test.log_nfa(np.array([held]), p, 2000.0, among, 2, np.array([level]))[0])
-        assert search._spread(1, 10.0, left) == pytest.approx(min(each) - 4.0)
+            inside = (np.abs(x[:, 0] - 0.2) <= level) & live
+            gaps = np.linalg.norm(x[:, None] - x[None], axis=2)
+            around = np.array([(inside & (gaps[i] <= 0.88)).sum() if inside[i] else -1 for i in range(len(x))])
+            spot = x[int(np.argmax(around))]
+            held = (inside & (np.linalg.norm(x - spot, axis=1) > 0.88)).sum()
+            beside = (np.abs(test.chance.points[:, 0] - 0.2) <= level) & quiet
+            beside &= np.linalg.norm(test.chance.points - spot, axis=1) > 0.88
+            p = np.array([beside.sum() / quiet.sum()])
+            each.append(test.log_nfa(np.array([held]), p, float(quiet.sum()), live, 0, np.array([level]))[0])
+        assert search._spread(1, left) == pytest.approx(min(each) - 4.0)
+        assert -2 < search._spread(1, left) < 0
 
     def test_models_are_taken_in_order_with_what_stands_behind_them(self) -> None:
         x = lines()
@@ -480,3 +492,58 @@ class TestRefined:
         assert [columns.tolist() for columns in one.groups] == [[2, 0], [1]]
         assert len(one.fits) == 2
         assert Candidates.of(line_family(x), x, test, screened, []).fits == []
+
+
+def family_of(name: str) -> Family:
+    """A kind of model whose spots are three thresholds large."""
+    model = get_model(name)
+    return families_of(name, np.zeros((10, model.n_features)), Sampling(), Nfa())[0]
+
+
+class TestSpots:
+    """What determines a model says nothing for it."""
+
+    def test_spots_are_those_of_brute_force(self) -> None:
+        rng = np.random.default_rng(1)
+        data, points = rng.random((60, 2)), rng.random((90, 2))
+        kept, still = outside_spots(data, points, 0.2, 1)
+        near = ((data[:, None] - data) ** 2).sum(2) <= 0.2**2
+        assert (~kept).sum() == near.sum(1).max()
+        centre = data[int(np.argmax(near.sum(1)))]
+        np.testing.assert_array_equal(kept, np.linalg.norm(data - centre, axis=1) > 0.2)
+        np.testing.assert_array_equal(still, np.linalg.norm(points - centre, axis=1) > 0.2)
+
+    def test_the_second_spot_is_the_densest_of_the_rest(self) -> None:
+        data = np.array([[0.0, 0], [0.1, 0], [0.2, 0], [5, 0], [5.1, 0], [9, 0]])
+        for n_spots, left in ((1, [3, 4, 5]), (2, [5]), (3, []), (4, [])):
+            np.testing.assert_array_equal(np.flatnonzero(outside_spots(data, data, 1.0, n_spots)[0]), left)
+            np.testing.assert_array_equal(np.flatnonzero(outside_spots(data, data, 1.0, n_spots)[1]), left)
+
+    def test_a_straight_line_leaves_the_band_of_a_circle_at_the_edge_of_the_spot(self) -> None:
+        circle = family_of("circle")
+        spot = spot_radius(circle, Fit(np.array([0.0, 0, 50]), 2.0, 2.0), 2.0)
+        assert spot == pytest.approx(20.0)
+        # tangent to the inner edge of the band, it reaches the outer one
+        assert np.hypot(50.0 - 2.0, spot) == pytest.approx(50.0 + 2.0)
+        assert spot_radius(circle, Fit(np.array([0.0, 0, 2]), 2.0, 2.0), 2.0) == 6.0
+        line = family_of("line")
+        assert spot_radius(line, Fit(np.array([0.0, 1, 0]), 2.0, 2.0), 2.0) == 6.0
+
+    @pytest.mark.parametrize(("name", "n_spots"), [("line", 1), ("circle", 2), ("plane", 1), ("sphere", 2)])
+    def test_a_flat_piece_determines_a_place_and_a_direction(
+        self, name: str, n_spots: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seen = list[int]()
+
+        def noted(data: FloatArray, points: FloatArray, radius: float, number: int) -> tuple[BoolArray, BoolArray]:
+            seen.append(number)
+            return np.ones(len(data), bool), np.ones(len(points), bool)
+
+        monkeypatch.setattr(groups, "outside_spots", noted)
+        model, rng = get_model(name), np.random.default_rng(0)
+        x = rng.uniform(-1, 1, (100, model.n_features))
+        family = family_of(name)
+        test = replace(line_test(lines()), model=model, n_elements=100, chance=Background.of(model, x, 500, rng))
+        fit = Fit(model.fit(x[None, : model.sample_size])[0], 0.04, 0.04)
+        log_spread(family, fit, test, x, None, test.chance.points, 500)
+        assert set(seen) == {n_spots}

@@ -27,8 +27,8 @@ _WITNESSES = 12
 """Sampled hypotheses that may testify for a group: the best ones; more change nothing measurable."""
 _OTHERS = 8
 """Groups that were not taken, each of which is tried as the first."""
-_SPREAD = -2.0
-"""A model must be more than chance, at one per cent, without its densest spot."""
+SPREAD = -2.0
+"""A model must be more than chance, at one per cent, without the spots that determine it."""
 _MARGIN = 1.0
 """Decades by which another set of models must be more meaningful to replace the one at hand."""
 
@@ -356,7 +356,7 @@ class Exclusion:
     """
 
     def __init__(self, data: FloatArray, candidates: list[Candidates]) -> None:
-        self.data = data
+        self.data, self._all = data, candidates
         self.candidates = [one for one in candidates if one.fits]
         self._place = [(f, i) for f, one in enumerate(self.candidates) for i in range(len(one.fits))]
         self._hits = [ModelHits.of(one.family.view(data), one.test, one.fits) for one in self.candidates]
@@ -469,8 +469,9 @@ class Exclusion:
             return None
         family, number = self._place[index]
         one = self.candidates[family]
-        spot = one.family.dispersion
-        if spot and not self._spread(index, spot, left) < _SPREAD:
+        # a flat piece taken as round becomes a model of the simpler family, if there is one, before this is asked
+        simplest = _parameters(one.test.model) == min(_parameters(each.test.model) for each in self._all)
+        if one.family.dispersion and simplest and not self._spread(index, left) < SPREAD:
             return None
         inside = self._explained(index)[0] & left.live
         return log_nfa if within_bounds(one.family, one.fits[number], self.data[inside]) else None
@@ -517,19 +518,80 @@ class Exclusion:
         penalty = max(bands - test.log_n_tests, 0.0) + np.log10(2)
         return float(left.log_nfa(family, number) + penalty)
 
-    def _spread(self, index: int, spot: float, left: Unexplained) -> float:
-        """Log-10 probability that chance gives a fitted model what it holds of the rest, without its densest spot."""
-        inside, _ = self._explained(index)
+    def _spread(self, index: int, left: Unexplained) -> float:
+        """Log-10 probability that chance gives a fitted model what it holds of the rest, without its spots."""
         family, number = self._place[index]
-        one = self.candidates[family]
-        test, levels = one.test, slice(number, None, len(one.fits))
-        dense = densest_spot(one.family.view(self.data), inside & left.live, spot * test.threshold)
-        among = left.live & ~dense
-        weights = np.ones(len(self.data)) if test.weights is None else test.weights
-        held = (weights * among) @ self._hits[family].hits[:, levels] - test.left_out * weights.mean()
-        chance = self._hits[family].chance[levels]
-        nfa = test.log_nfa(held, chance, test.chance.size, among, test.left_out, test.thresholds)
-        return float(nfa.min()) - test.log_n_tests
+        one, (inside, beside) = self.candidates[family], self._explained(index)
+        own, near, test = inside & left.live, beside & left.quiet, one.test
+        weights = None if test.weights is None else test.weights[own]
+        among = None if test.weights is None else test.weights[left.live]
+        test, points = replace(test, n_elements=int(left.live.sum()), weights=among), test.chance.points[near]
+        n_points = int(left.quiet.sum())
+        return log_spread(one.family, one.fits[number], test, self.data[own], weights, points, n_points)
+
+
+def log_spread(
+    family: Family,
+    fit: Fit,
+    test: NfaTest,
+    data: FloatArray,
+    weights: FloatArray | None,
+    points: FloatArray,
+    n_points: int,
+) -> float:
+    """Log-10 probability that chance gives a model what it holds outside of the spots that determine it.
+
+    A flat piece of a curve or surface in d dimensions determines d numbers, a place and a direction, however many
+    elements it has. So a circle, which has three, can be laid along two pieces of any edge; its other elements must be
+    more than chance. `data` and `weights` are elements within the threshold, `points` are those of `n_points` of the
+    background.
+    """
+    model = test.model
+    data, points = family.view(data), family.view(points)
+    places = int(getattr(model, "n_places", 0)) or data.shape[1]
+    n_spots = -(-_parameters(model) // places)
+    own, near = (model.residuals(fit.params[None], x)[:, 0] if len(x) else np.empty(0) for x in (data, points))
+    held = np.ones(len(data)) if weights is None else weights
+    best = 0.0
+    for level in test.thresholds[::-1]:
+        hits, beside = own <= level, near <= level
+        radius = spot_radius(family, fit, float(level))
+        kept, still = outside_spots(data[hits, :places], points[beside, :places], radius, n_spots)
+        among, chance = float(n_points), np.array([np.count_nonzero(still) / max(n_points, 1)])
+        if test.chance.rule != "background":
+            among, chance = np.inf, test.chance.probability(model, fit.params[None], np.array([level]))
+        total = np.array([held[hits][kept].sum()])
+        value = test.log_nfa(total, chance, among, own=0, levels=np.array([level]))
+        best = min(best, float(value[0]) - test.log_n_tests)
+        if best < SPREAD:  # more is not asked
+            break
+    return best
+
+
+def spot_radius(family: Family, fit: Fit, level: float) -> float:
+    """Radius of a spot: as the family says, or where a round model cannot be told from its tangent.
+
+    A straight line can stay within a distance t of a circle of radius r for 2 sqrt(r t) to both sides.
+    """
+    smallest = family.dispersion * fit.threshold
+    if "radius" not in getattr(family.model, "measures", ()):
+        return smallest
+    radius = float(family.model.measure("radius", fit.params[None])[0])  # type: ignore[attr-defined]
+    return max(smallest, 2 * float(np.sqrt(radius * level)))
+
+
+def outside_spots(data: FloatArray, points: FloatArray, radius: float, n_spots: int) -> tuple[BoolArray, BoolArray]:
+    """Elements (m,) and points (q,) outside of the densest balls around an element, taken one after the other."""
+    kept, still = np.ones(len(data), bool), np.ones(len(points), bool)
+    for _ in range(n_spots):
+        rest = data[kept]
+        if not len(rest):
+            break
+        around = cKDTree(rest).query_ball_point(rest, radius, return_length=True)
+        centre = rest[int(np.argmax(around))]
+        kept &= ((data - centre) ** 2).sum(1) > radius**2
+        still &= ((points - centre) ** 2).sum(1) > radius**2
+    return kept, still
 
 
 def within_bounds(family: Family, fit: Fit, members: FloatArray) -> bool:
@@ -577,13 +639,3 @@ def in_simpler_family(one: Found, data: FloatArray, candidates: list[Candidates]
 def _total(found: Iterable[Found]) -> float:
     """Sum of the log-10 NFA of fitted models, each among what those before it left."""
     return sum(one.fitted_log_nfa for one in found)
-
-
-def densest_spot(data: FloatArray, inside: BoolArray, radius: float) -> BoolArray:
-    """(m,) the elements within the radius of the one, among those inside, that has most of them around it."""
-    tree = cKDTree(data[inside])
-    around = tree.query_ball_point(data[inside], radius, return_length=True)
-    centre = data[inside][int(np.argmax(around))]
-    spot = inside.copy()
-    spot[inside] = np.sqrt(((data[inside] - centre) ** 2).sum(1)) <= radius
-    return spot

@@ -12,10 +12,12 @@ from scipy.sparse import csr_array, vstack
 from biconsensus.fitting._evidence import Column, Neighbours
 from biconsensus.fitting._exchange import Exchange, Explanation
 from biconsensus.fitting._groups import (
+    SPREAD,
     Candidates,
     Exclusion,
     Found,
     in_simpler_family,
+    log_spread,
     reweighted,
     sharpen,
     within_bounds,
@@ -264,7 +266,7 @@ class ModelSearch:
             if out is None and not self.uneven:
                 out = structures.covered()
             if out is None:
-                out = self._meaningless(structures)
+                out = self._meaningless(structures) if self.uneven else self._unspread(structures)
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
@@ -369,6 +371,27 @@ class ModelSearch:
                 continue  # no ring around the others that could have made it
             value = self._own_log_nfa(t, structures, self._chance)
             if not value < worst:
+                worst, index = value, t
+        return index
+
+    def _unspread(self, structures: Structures) -> int | None:
+        """The model that chance explains best without its spots, by the elements that no other model explains."""
+        worst, index, chance = SPREAD, None, self._whole
+        if self.settings.test.literal:
+            return None
+        beside = residuals_of(self.found, chance.points)
+        explained, covered = structures.residuals <= structures.bands, beside <= structures.bands
+        n_explaining, n_covering = explained.sum(1), covered.sum(1)
+        for t, one in enumerate(self.found):
+            if not one.family.dispersion:
+                continue
+            rest, quiet = n_explaining == explained[:, t], n_covering == covered[:, t]
+            own = rest & (structures.residuals[:, t] <= one.fit.threshold)
+            near = quiet & (beside[:, t] <= one.fit.threshold)
+            test = self._test(one.family, np.flatnonzero(rest), 1, chance, one.fit.threshold)
+            weights, points = self._weights(own), chance.points[near]
+            value = log_spread(one.family, one.fit, test, self.data[own], weights, points, int(quiet.sum()))
+            if value > worst:
                 worst, index = value, t
         return index
 
