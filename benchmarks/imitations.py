@@ -225,6 +225,15 @@ def small_plane(seed: int) -> tuple[FloatArray, IntArray]:
     return np.concatenate(placed), truth
 
 
+def plane_blobs(seed: int) -> tuple[FloatArray, IntArray]:
+    """Two to eight round normal clouds in a square, as in most first examples: some overlap."""
+    rng = np.random.default_rng([8, seed])
+    n, spread = int(rng.choice([100, 150, 200, 300, 500, 1000])), float(rng.choice([0.8, 1.0, 1.5]))
+    centres = rng.uniform(-10, 10, (int(rng.integers(2, 9)), 2))
+    truth = np.sort(rng.integers(len(centres), size=n))
+    return centres[truth] + rng.normal(0, spread, (n, 2)), truth
+
+
 def _crescent(n: int, rng: np.random.Generator) -> FloatArray:
     """An arc with some thickness."""
     radius, span, thick = rng.uniform(2.5, 4), rng.uniform(1.5, 3.5), rng.uniform(0.3, 0.9)
@@ -345,4 +354,5 @@ KINDS: dict[str, Callable[[int], tuple[FloatArray, IntArray]]] = {
     "small clouds": small_clouds,
     "plane shapes": plane_shapes,
     "small plane": small_plane,
+    "plane blobs": plane_blobs,
 }

@@ -1,7 +1,7 @@
 """Tables from which the levels of `significance/_points.py` were read: clouds without groups, and imitations of data.
 
-``python -m benchmarks.tuning.points [directions|valleys|cells|choices|two_levels ...] [--runs N]``. The clouds and the
-imitations are none of those that the benchmark reports.
+``python -m benchmarks.tuning.points [directions|valleys|cells|choices|two_levels|strips ...] [--runs N]``.
+The clouds and the imitations are none of those that the benchmark reports.
 
 * directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
 * valleys: for one cloud, the lowest level of its first border at which no grouping of the default pool with two
@@ -14,6 +14,8 @@ imitations are none of those that the benchmark reports.
   cloud (above 0 is a false alarm), for several `CAP` and powers of the backing.
 * two_levels: mean ARI on the same imitations for several `BORDER_ON_DIRECTION`. Whether there are groups at all is
   asked at the level of one cloud, so that clouds do not depend on it.
+* strips: mean ARI on imitations in the plane, and how many clouds have groups, for several `LEVEL_IN_STRIP`,
+  `PLANE_FROM_AFAR` and `CONTRADICTION`; the first row is without this test.
 """
 
 from __future__ import annotations
@@ -38,6 +40,19 @@ from biconsensus.sources._default_pool import default_sources, in_one_unit
 from biconsensus.sources._running import child_seeds, run_sources
 
 CLOUDS = (("normal", 4), ("uniform", 4), ("normal", 5), ("uniform", 5), ("uniform", 12), ("t, 4 degrees of freedom", 8))
+STRIPS = (
+    (99.0, 1.7, 2.0),
+    (2.5, 1.7, 2.0),
+    (2.2, 1.7, 2.0),
+    (2.8, 1.7, 2.0),
+    (2.5, 1.5, 2.0),
+    (2.5, 1.6, 2.0),
+    (2.5, 1.8, 2.0),
+    (2.5, 1.7, 1.0),
+    (2.5, 1.7, 3.0),
+    (2.5, 1.7, 99.0),
+)
+"""Settings that are compared: level, least dimension from afar, how much deeper than the density."""
 OTHER_CLOUDS = ("box", "sheared cube", "cube in more columns", "ball")
 """Kinds of clouds that the benchmark does not have."""
 
@@ -86,7 +101,10 @@ class Judged:
         against_one = [self.backers(k) - self.evidence.backers_against_one_group(self.labels[k]) for k in backed]
         if not any(value > 0 and more >= 0 for value, more in zip(values.values(), against_one, strict=True)):
             return None, min(max(values.values(), default=-np.inf), 0.0)
-        scores = {k: value * self.agreement[k].sum() ** power for k, value in values.items() if value > 0}
+        sharpness = self.evidence.sharpness
+        scores = {
+            k: value * (self.agreement[k] ** sharpness).sum() ** power for k, value in values.items() if value > 0
+        }
         chosen = max(scores, key=scores.__getitem__) if scores else None
         return None if chosen is None else self.labels[chosen], max(values.values(), default=-np.inf)
 
@@ -202,6 +220,29 @@ def two_levels(runs: int) -> None:
         print(f"  {share} | {np.mean(means):.4f} | {collapsed} | {shown(means)}", flush=True)
 
 
+def strips(runs: int) -> None:
+    """Mean ARI on imitations in the plane and clouds with groups, by the settings of valleys along strips."""
+    kinds = [kind for kind in KINDS if "plane" in kind]
+    judged = {
+        kind: [(Judged.of(X), truth) for X, truth in map(KINDS[kind], range(4000, 4000 + runs))] for kind in kinds
+    }
+    of_clouds = ("ring", "uniform", "sheared cube", "ball", "normal", "t, 4 degrees of freedom")
+    sizes = (80, 120, 200, 350, 500, 1000)
+    clouds = {
+        kind: [Judged.of(cloud(kind, 2, sizes[run % len(sizes)], 60_000 + run)) for run in range(runs)]
+        for kind in of_clouds
+    }
+    print(
+        "strips: LEVEL_IN_STRIP, PLANE_FROM_AFAR, CONTRADICTION | mean ARI |", *kinds, "| clouds with groups |", *clouds
+    )
+    for settings in STRIPS:
+        _points.LEVEL_IN_STRIP, _points.PLANE_FROM_AFAR, _points.CONTRADICTION = settings
+        power = _points.POWER_IN_DENSITY
+        means = [np.mean([score(one.best(power)[0], truth) for one, truth in sets]) for sets in judged.values()]
+        found = [sum(one.best(power)[0] is not None for one in sets) for sets in clouds.values()]
+        print(f"  {settings} | {shown(means)} | {found} of {runs} each", flush=True)
+
+
 def imitations(runs: int) -> dict[str, list[tuple[Judged, IntArray]]]:
     """Imitations of more than three columns, by kind, with their groups."""
     data = {kind: [make(seed) for seed in range(runs)] for kind, make in KINDS.items() if "plane" not in kind}
@@ -225,6 +266,7 @@ TABLES = {
     "cells": cells,
     "choices": choices,
     "two_levels": two_levels,
+    "strips": strips,
 }
 
 if __name__ == "__main__":

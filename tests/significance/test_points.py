@@ -78,6 +78,72 @@ def test_two_clouds_of_eighty_points_four_deviations_apart_are_two_groups(seed):
     assert PointEvidence(X).of_grouping(truth) > 0
 
 
+def strips_of(X):
+    found = PointEvidence(X)._borders._strips
+    assert found is not None
+    return found
+
+
+def without_strips(X, labels, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(_points, "PLANE_FROM_AFAR", np.inf)
+        return PointEvidence(X).of_grouping(labels)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_direction_shows_small_groups_in_the_plane_that_the_density_does_not(seed, monkeypatch):
+    X, truth = blobs(4, 2, each=60, apart=2.8, seed=seed)  # centres 4 deviations apart
+    assert PointEvidence(X).of_grouping(truth) > max(without_strips(X, truth, monkeypatch), 0)
+
+
+def test_both_halves_of_a_ring_have_a_valley_on_a_direction_that_does_not_count(monkeypatch):
+    X = ring(500)
+    halves = (X[:, 0] > 0).astype(np.int64)
+    strips, sides = strips_of(X), [np.flatnonzero(halves == side) for side in (0, 1)]
+    assert strips.depth(*sides) > _points.LEVEL_IN_STRIP
+    assert strips.dimension_of(np.arange(500)) < _points.PLANE_FROM_AFAR
+    assert PointEvidence(X).of_grouping(halves) == without_strips(X, halves, monkeypatch)
+
+
+def test_other_groups_fill_the_valley_between_two_cells_of_one_cloud():
+    X = np.random.default_rng(3).random((900, 2))
+    column = np.minimum((3 * X[:, 0]).astype(np.int64), 2)
+    left, right = (np.flatnonzero(column == side) for side in (0, 2))
+    assert strips_of(X).depth(left, right) < 1.5  # the middle column lies between them
+    alone = np.sort(np.concatenate([left, right]))
+    sides = np.searchsorted(alone, left), np.searchsorted(alone, right)
+    assert strips_of(X[alone]).depth(*sides) > _points.LEVEL_IN_STRIP
+
+
+def test_only_points_beside_the_two_groups_fill_their_valley():
+    X, _ = blobs(2, 2, each=100, apart=4.0)
+    sides = np.arange(100), np.arange(100, 200)
+    centre, along = X.mean(axis=0), np.array([1.0, -1.0]) / np.sqrt(2)
+    across = np.array([along[1], -along[0]])
+    others = np.random.default_rng(0).normal(size=(200, 2))
+    depths = [strips_of(np.concatenate([X, centre + far * across + others])).depth(*sides) for far in (0.0, 20.0)]
+    assert depths[0] < 0
+    assert depths[1] == pytest.approx(strips_of(X).depth(*sides))
+
+
+def test_a_direction_shows_at_most_two_standard_errors_more_than_the_density():
+    X, _ = blobs(2, 2, each=100, apart=6.0)
+    borders = PointEvidence(X)._borders
+    sides = np.arange(100), np.arange(100, 200)
+    deep = borders._strips.depth(*sides)
+    assert deep > 6
+    for depth, counted in ((-1.0, 1.0), (1.5, 3.5), (9.0, 6.0)):
+        assert borders._along_strip(depth, *sides, np.arange(200)) == counted - _points.LEVEL_IN_STRIP
+    few = borders._along_strip(9.0, np.arange(9), np.arange(100, 200), np.arange(200))
+    assert few <= 0  # groups of fewer than ten points bring nothing
+
+
+def test_the_order_of_the_points_does_not_matter_in_the_plane():
+    X, truth = blobs(3, 2, each=90, apart=3.0)
+    order = np.random.default_rng(1).permutation(truth.size)
+    assert PointEvidence(X[order]).of_grouping(truth[order]) == pytest.approx(PointEvidence(X).of_grouping(truth))
+
+
 def test_one_group_is_the_zero_of_the_scale():
     X, truth = blobs(2, 2)
     evidence = PointEvidence(X)
@@ -393,9 +459,10 @@ def test_pairs_touch_where_each_is_among_the_first_neighbours_of_the_other():
 
 def test_levels_of_a_cloud_follow_the_smaller_dimension_within_bounds():
     distances, neighbours = np.ones((50, 25)), np.tile(np.arange(25), (50, 1))
+    points = np.zeros((50, 2))
 
     def level(dimension, wide):
-        return _points._DensityValleys(distances, neighbours, dimension, wide).level_of_cloud
+        return _points._DensityValleys(points, distances, neighbours, dimension, wide).level_of_cloud
 
     assert level(2.0, 2.0) == pytest.approx(1.2)
     assert level(2.0, 1.5) == level(1.5, 2.0) == pytest.approx(1.2 + 0.5 * 2.4)

@@ -3,7 +3,8 @@
 Two tests, for what the data can show. In up to three dimensions a density can be estimated, and groups of any shape are
 told apart by the *valley of density* between them. In more dimensions it cannot; there two neighbouring groups are
 projected on the direction that separates them best, found on other points than those that are projected, and the valley
-is looked for in that one dimension. The page on meaning has the pictures, the calibration and what was tried.
+is looked for in that one dimension. In the plane both tests are asked: a direction shows valleys between small groups
+that touch, where the density is too noisy. The page on meaning has the pictures, the calibration and what was tried.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
@@ -50,6 +52,19 @@ kind, where the whole has dimension 2, and how much more it is for each dimensio
 LOWEST_OF_CLOUD, HIGHEST_OF_CLOUD = 1.0, 3.6
 """What that depth is taken to be at least, and at most: those of clouds of three dimensions and of thin curves (the
 same script)."""
+PLANE_FROM_AFAR = 1.7
+"""Dimension from afar that two groups must have together to be looked at along a direction: two halves of a ring have a
+valley there, too, and lie below (benchmarks/tuning/points.py)."""
+SHAPE_POINTS = 150
+"""Points from which the dimension of two groups together is estimated."""
+STRIP = 2.0
+"""Half the width of the strip in which points of all groups are counted along a direction, in standard deviations of
+the two groups: what other groups take from between two cells of one cloud is counted there."""
+LEVEL_IN_STRIP = 2.5
+"""Depth in standard errors that a valley along a strip must have to gain (the same script)."""
+CONTRADICTION = 2.0
+"""Standard errors by which the valley along a strip may be deeper than that of the density: beyond, there is a way
+around it."""
 VISIBLE = 3
 """Columns up to which density valleys are looked for; beyond, valleys on discriminant directions."""
 COMPONENTS = 30
@@ -136,7 +151,9 @@ class PointEvidence:
         self._distances, self._neighbours = _without_self(*found)
         self.dimension = min(_intrinsic_dimension(self._distances), points.shape[1])
         self._borders: _Borders = (
-            _DensityValleys(self._distances, self._neighbours, self.dimension, _wide_dimension(self._points, rng))
+            _DensityValleys(
+                self._points, self._distances, self._neighbours, self.dimension, _wide_dimension(self._points, rng)
+            )
             if visible
             else _ProjectedValleys(self._points, self._neighbours, rng)
         )
@@ -173,8 +190,7 @@ class PointEvidence:
         groups, n_groups = self._groups(labels)
         if n_groups < 2:
             return 0.0
-        views = self._borders.of(groups, n_groups)
-        return _sum_of_gains(views) + max(self.level - self.level_of_cloud, 0.0)
+        return _evidence(self._borders.of(groups, n_groups))
 
     def backers_against_one_group(self, labels: IntArray) -> float:
         """Sources that must say what a grouping says, to show that the points are not one cloud.
@@ -260,17 +276,19 @@ class _View:
     """(T - 1,) depth as a standard normal score under one cloud."""
     sides: IntArray
     """(T - 1, 2) the groups on both sides."""
+    first: float = 0.0
+    """What one border gains more because it competes with one cloud."""
 
     @classmethod
-    def of(cls, borders: Sequence[tuple[float, float, int, int]]) -> _View:
+    def of(cls, borders: Sequence[tuple[float, float, int, int]], first: float = 0.0) -> _View:
         """From gain, score and sides of each border."""
         table = np.array(borders, dtype=np.float64).reshape(-1, 4)
-        return cls(table[:, 0], table[:, 1], table[:, 2:].astype(np.int64))
+        return cls(table[:, 0], table[:, 1], table[:, 2:].astype(np.int64), first)
 
 
-def _sum_of_gains(views: Sequence[_View]) -> float:
+def _evidence(views: Sequence[_View]) -> float:
     """What the borders add, averaged over the views."""
-    return sum(float(view.gains.sum()) for view in views) / len(views)
+    return sum(float(view.gains.sum()) + view.first for view in views) / len(views)
 
 
 class _Borders(Protocol):
@@ -292,10 +310,18 @@ class _DensityValleys:
     """Valleys of the density itself: groups are merged over the highest saddle first.
 
     Two levels: that of one cloud, against which a grouping shows that there are groups at all, and that of a border,
-    which every further border needs, because a group may be thinner than the whole.
+    which every further border needs, because a group may be thinner than the whole. In the plane, a border gains what
+    the direction between its groups shows, where that is more.
     """
 
-    def __init__(self, distances: FloatArray, neighbours: IntArray, dimension: float, wide: float) -> None:
+    def __init__(
+        self,
+        points: FloatArray,
+        distances: FloatArray,
+        neighbours: IntArray,
+        dimension: float,
+        wide: float,
+    ) -> None:
         self._views: list[tuple[FloatArray, float]] = []
         m = len(distances)
         self._smallest = neighbours_for(m, SMALLEST)
@@ -307,6 +333,7 @@ class _DensityValleys:
         self.level = float(np.interp(dimension, *DEEPEST_NULL))
         of_cloud = LEVEL_OF_PLANE + LEVEL_PER_DIMENSION * (2.0 - min(dimension, wide))
         self.level_of_cloud = min(max(of_cloud, LOWEST_OF_CLOUD), HIGHEST_OF_CLOUD)
+        self._strips = _Strips(points, self._views[0][0]) if points.shape[1] == 2 else None
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders by either density."""
@@ -314,7 +341,7 @@ class _DensityValleys:
 
     def backers_against_one_group(self, labels: IntArray, n_groups: int) -> float:
         """No number of them, if there is no evidence with the first border at the level of one cloud."""
-        against_cloud = _sum_of_gains(self.of(labels, n_groups)) + self.level - self.level_of_cloud
+        against_cloud = _evidence(self.of(labels, n_groups)) - max(self.level_of_cloud - self.level, 0.0)
         return FEWEST_BACKERS if against_cloud > 0 else np.inf
 
     def _merged(self, labels: IntArray, n_groups: int, density: FloatArray, scale: float) -> _View:
@@ -330,27 +357,93 @@ class _DensityValleys:
         saddles = np.full(pairs.size, -np.inf)
         ends = np.minimum(density[self._sources], density[self._targets])[crossing]
         np.maximum.at(saddles, which, ends)
-        forest, borders = _Forest(n_groups), []
+        members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+        parts = list(members)
+        forest, borders, more = _Forest(n_groups), [], [0.0]
+        lower = max(self.level - self.level_of_cloud, 0.0)
         # the level of one cloud is the 95% point of the null, 1.64 standard errors above its middle
-        offset = float(norm.isf(0.05)) - self.level_of_cloud
+        tail = float(norm.isf(0.05))
         for t in np.argsort(-saddles, kind="stable"):
             pair = divmod(int(pairs[t]), n_groups)
             high, low = sorted((forest.root(g) for g in pair), key=lambda g: -peaks[g])
             if high == low:
                 continue
             depth = float((peaks[low] - saddles[t]) * scale)
-            borders.append((self._gain(depth, sizes[low]), depth + offset, *pair))
+            gain, score = self._gain(depth, sizes[low]), depth - self.level_of_cloud
+            parts[high] = np.concatenate([parts[high], parts[low]])
+            along = self._along_strip(depth, members[pair[0]], members[pair[1]], parts[high])
+            borders.append((max(gain, along), max(score, along) + tail, *pair))
+            more.append(max(gain + lower, along) - max(gain, along))
             forest.join(low, high)
             sizes[high] += sizes[low]
         # groups that do not touch at all are as far apart as can be
         apart = sorted((g for g in range(n_groups) if forest.root(g) == g), key=lambda g: -sizes[g])
-        borders += [(self._gain(CAP, sizes[g]), CAP + offset, apart[0], g) for g in apart[1:]]
-        return _View.of(borders)
+        for g in apart[1:]:
+            borders.append((self._gain(CAP, sizes[g]), CAP - self.level_of_cloud + tail, apart[0], g))
+            more.append(lower)
+        return _View.of(borders, max(more))
 
     def _gain(self, depth: float, size: int) -> float:
         """What a border adds."""
         gain = min(max(depth, -CAP), CAP) - self.level
         return min(gain, 0.0) if size < self._smallest else gain
+
+    def _along_strip(self, depth: float, one: IntArray, other: IntArray, joined: IntArray) -> float:
+        """What a border adds by the valley along the direction between its two groups."""
+        if self._strips is None or self._strips.dimension_of(joined) < PLANE_FROM_AFAR:
+            return -np.inf
+        gain = min(self._strips.depth(one, other), depth + CONTRADICTION, CAP) - LEVEL_IN_STRIP
+        return min(gain, 0.0) if min(one.size, other.size) < self._smallest else gain
+
+
+class _Strips:
+    """Valleys in the plane along the direction that separates two groups best, among the points of all groups."""
+
+    def __init__(self, points: FloatArray, density: FloatArray) -> None:
+        self._points = points
+        self._density = density
+        self._dimensions: dict[bytes, float] = {}
+        self._depths: dict[tuple[bytes, bytes], float] = {}
+
+    def dimension_of(self, members: IntArray) -> float:
+        """Dimension that some of the points have from afar."""
+        members = np.sort(members)
+        name = members.tobytes()
+        if name not in self._dimensions:
+            if members.size > SHAPE_POINTS:  # from dense and thin places alike
+                ranked = members[np.argsort(self._density[members], kind="stable")]
+                members = ranked[np.linspace(0, members.size - 1, SHAPE_POINTS).astype(np.int64)]
+            enough = members.size >= FEWEST_ON_DIRECTION
+            self._dimensions[name] = _dimension_from_afar(self._points[members]) if enough else 0.0
+        return self._dimensions[name]
+
+    def depth(self, one: IntArray, other: IntArray) -> float:
+        """Depth of the valley between two groups, in standard errors."""
+        name = one.tobytes(), other.tobytes()
+        if name not in self._depths:
+            self._depths[name] = self._valley(one, other)
+        return self._depths[name]
+
+    def _valley(self, one: IntArray, other: IntArray) -> float:
+        if min(one.size, other.size) < FEWEST_ON_DIRECTION:
+            return NO_VALLEY
+        ends = self._points[one].mean(axis=0), self._points[other].mean(axis=0)
+        centred = np.concatenate([self._points[own] - end for own, end in zip((one, other), ends, strict=True)])
+        scatter = centred.T @ centred / max(len(centred) - 2, 1)
+        scatter += np.eye(2) * (1e-6 * np.trace(scatter) / 2 + 1e-300)
+        # in these coordinates the two groups are as wide as long
+        round_ = np.linalg.inv(np.linalg.cholesky(scatter))
+        along = round_ @ (ends[1] - ends[0])
+        along /= max(float(np.sqrt(along @ along)), 1e-300)
+        placed = (self._points - (ends[0] + ends[1]) / 2) @ round_.T
+        places, beside = placed @ along, np.abs(placed @ np.array([-along[1], along[0]]))
+        own = _left_out_places(self._points, [one, other], np.array([[0, 1]]))[0]
+        inside = beside <= STRIP
+        low, high = (values[inside[group]] for values, group in zip(own, (one, other), strict=True))
+        if min(low.size, high.size) < FEWEST_ON_DIRECTION:
+            return NO_VALLEY
+        inside[one] = inside[other] = False
+        return _valley_depth(low, high, places[inside])
 
 
 class _ProjectedValleys:
@@ -516,8 +609,11 @@ def _left_out(centred: FloatArray, apart: FloatArray, inverse: FloatArray, share
     return result
 
 
-def _valley_depth(one: FloatArray, other: FloatArray) -> float:
-    """Lower peak against the valley between two groups on a line, roots of counts, in standard errors."""
+def _valley_depth(one: FloatArray, other: FloatArray, others: FloatArray | None = None) -> float:
+    """Lower peak against the valley between two groups on a line, roots of counts, in standard errors.
+
+    Points of other groups fill valleys and make no peaks.
+    """
     (low, spread), (high, spread_of_other) = _middle_and_spread(one), _middle_and_spread(other)
     if high <= low:
         return NO_VALLEY
@@ -530,15 +626,19 @@ def _valley_depth(one: FloatArray, other: FloatArray) -> float:
     # sqrt(2) makes it the number of points in the window that the kernel amounts to
     kernel = np.sqrt(2.0) * np.exp(-0.5 * offsets**2)
     density = np.convolve(counts[0] + counts[1], kernel)[GRID - 1 : 2 * GRID - 1]
+    filled = density
+    if others is not None and others.size:
+        near = others[(others >= start) & (others <= start + (GRID - 1) * step)]
+        filled = density + np.convolve(_histogram(near, start, step), kernel)[GRID - 1 : 2 * GRID - 1]
     places = start + step * np.arange(GRID)
     inner = np.flatnonzero((places >= low) & (places <= high))
     wrong = (1 - np.cumsum(counts[0]) / one.size + np.cumsum(counts[1]) / other.size)[inner]
     border = float(places[inner[wrong <= wrong.min() + 1e-12]].mean())
-    near = np.flatnonzero(np.abs(places - border) <= 0.25 * width)
-    valley = int(near[density[near].argmin()])
+    middle = np.flatnonzero(np.abs(places - border) <= 0.25 * width)
+    valley = int(middle[filled[middle].argmin()])
     peak = min(float(density[: valley + 1].max()), float(density[valley:].max()))
     # a root of a count has a standard error of 1 / 2, a difference of two of them 1 / sqrt(2)
-    return float(np.sqrt(2.0) * (np.sqrt(peak) - np.sqrt(density[valley])))
+    return float(np.sqrt(2.0) * (np.sqrt(peak) - np.sqrt(filled[valley])))
 
 
 def _histogram(values: FloatArray, start: float, step: float) -> FloatArray:
@@ -586,18 +686,26 @@ def _without_self(distances: FloatArray, neighbours: IntArray) -> tuple[FloatArr
 
 
 def _intrinsic_dimension(distances: FloatArray) -> float:
-    """Estimate of Levina and Bickel (2005), averaged over the points."""
+    """Estimate of Levina and Bickel (2005), averaged over the points; the farthest neighbour comes last."""
     logs = np.log(distances[:, -1:] / distances[:, :-1]).mean(axis=1)
     return float(np.mean(1.0 / np.maximum(logs, 1e-3)))
 
 
 def _wide_dimension(points: FloatArray, rng: np.random.Generator) -> float:
-    """Dimension that the points have from afar: the same estimate, with a fixed share of them as neighbours."""
-    m = min(len(points), WIDE_POINTS)
-    some = points if m == len(points) else points[rng.choice(len(points), m, replace=False)]
+    """Dimension that all points have from afar."""
+    m = len(points)
+    return _dimension_from_afar(points if m <= WIDE_POINTS else points[rng.choice(m, WIDE_POINTS, replace=False)])
+
+
+def _dimension_from_afar(points: FloatArray) -> float:
+    """The same estimate with a fixed share of the points as neighbours."""
+    m = len(points)
     k = min(max(int(WIDE * m), 4), m - 1)
-    distances, neighbours = NearestNeighbors(n_neighbors=k + 1).fit(some).kneighbors(some)
-    return _intrinsic_dimension(_without_self(distances, neighbours)[0])
+    squares = cdist(points, points, "sqeuclidean")
+    np.fill_diagonal(squares, np.inf)
+    near = np.partition(squares, k - 1, axis=1)[:, :k]
+    positive = near[near > 0]
+    return _intrinsic_dimension(np.sqrt(np.maximum(near, positive.min() if positive.size else 1.0)))
 
 
 def neighbours_for(m: int, wanted: int) -> int:
