@@ -144,6 +144,16 @@ def test_the_order_of_the_points_does_not_matter_in_the_plane():
     assert PointEvidence(X[order]).of_grouping(truth[order]) == pytest.approx(PointEvidence(X).of_grouping(truth))
 
 
+@pytest.mark.parametrize("d", [2, 5])
+def test_clear_groups_show_themselves_and_cells_of_a_cloud_do_not(d):
+    X, truth = blobs(3, d)
+    assert PointEvidence(X).shows_groups_alone(truth)
+    assert not PointEvidence(X).shows_groups_alone(np.zeros_like(truth))
+    cloud = np.random.default_rng(d).random((1000, d))
+    cells = KMeans(6, n_init=1, random_state=0).fit_predict(cloud).astype(np.int64)
+    assert not PointEvidence(cloud).shows_groups_alone(cells)
+
+
 def test_one_group_is_the_zero_of_the_scale():
     X, truth = blobs(2, 2)
     evidence = PointEvidence(X)

@@ -21,6 +21,9 @@ SHARPNESS = 8.0
 """Power of the agreement (ARI) of a source in the backing, unless the evidence says otherwise: who agrees counts."""
 BACKER = 4.0
 """Power of the agreement in the number of backers: a source with an ARI of 0.8 is 0.4 of a backer."""
+SMALL_POOL = 8
+"""Different sources up to which a grouping may show by itself that there are groups: nobody else may have asked for its
+number of groups, and so few groupings of one cloud hardly have a clear border by chance."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default):
         a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
         evidence asks for (`fewest_backers`) has no positive score; and none has where no option has the backers that
-        show that there are groups at all (`backers_against_one_group`).
+        show that there are groups at all (`backers_against_one_group`). In a small pool, evidence may need no backers
+        (`shows_groups_alone`).
 
     Notes
     -----
@@ -118,6 +122,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     repeats = len(path.source_names) / max(len(set(path.source_names)), 1)
     fewest = min(getattr(evidence, "fewest_backers", 0.0) * repeats, possible)
     against_one_group = getattr(evidence, "backers_against_one_group", lambda labels: 0.0)
+    few_sources = len(set(path.source_names)) <= SMALL_POOL
+    alone = getattr(evidence, "shows_groups_alone", None) if few_sources else None
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
 
@@ -128,12 +134,14 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
         copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
         backers = copies * float((agreement**BACKER).sum())
-        if backers < fewest:
+        clear = alone is not None and alone(labels)
+        if backers < fewest and not clear:
             return Scored(option, value, 0.0)
         score = value * (copies * float((agreement**sharpness).sum())) ** power
         needed = against_one_group(labels) * repeats
         # where no number of backers is enough, a small pool has not enough either
-        return Scored(option, value, score, backers >= (min(needed, possible) if needed < np.inf else needed))
+        enough = backers >= (min(needed, possible) if needed < np.inf else needed)
+        return Scored(option, value, score, clear or enough)
 
     def ranked(scored: list[Scored]) -> list[Scored]:
         if not any(one.shows_groups for one in scored):
