@@ -1,4 +1,4 @@
-"""The third front: elements, many sampled models, those that the elements agree on."""
+"""Fitting: many models are sampled from the elements, and those on which the elements agree are found."""
 
 from __future__ import annotations
 

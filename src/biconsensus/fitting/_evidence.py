@@ -32,7 +32,7 @@ class Neighbours:
     around: IntArray
     """(m, k) nearest elements of each."""
     before: IntArray
-    """(m, k) those of them that come before it in some order, -1 for the others: what is known when it is told."""
+    """(m, k) neighbours that come before the element in some order, -1 for the others: its label depends on theirs."""
 
     @classmethod
     def of(cls, places: FloatArray) -> Neighbours:

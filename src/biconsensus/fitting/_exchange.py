@@ -63,7 +63,7 @@ class Exchange:
         return Explanation(found, columns, explained(columns, _CHOICES, self._near))
 
     def run(self, found: list[Found], others: Sequence[Found] = ()) -> Explanation:
-        """The set of models to which single changes lead; some others may be added to it, beside what is drawn."""
+        """Improve a set of models by single changes; `others` may be added to it, beside models that are drawn."""
         state = self._settled(self.explain(found))
         for _ in range(_CHANGES):
             changed = self.fewer(state) or self._more(state, others)

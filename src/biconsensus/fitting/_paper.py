@@ -1,4 +1,4 @@
-"""The last step of the paper taken literally, to reproduce it; the library's own is in `_exclusion`."""
+"""The last step of the paper taken literally, to reproduce it; the library's own is in `_search`."""
 
 from __future__ import annotations
 

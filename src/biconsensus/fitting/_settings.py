@@ -85,7 +85,7 @@ class Nfa:
     n_background: int | None = None
     """Background points; sixteen for each element that is looked at, four for a correspondence, 4096 at least."""
     literal: bool = False
-    """The last step of the paper word by word: nothing left out, one round, literal exclusion."""
+    """The last step exactly as the paper has it: no element is left out, one round, its own exclusion."""
 
     @classmethod
     def paper(cls) -> Nfa:
