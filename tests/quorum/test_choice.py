@@ -236,15 +236,15 @@ def test_without_backers_that_show_groups_at_all_nothing_is_chosen(plain) -> Non
 
 
 def test_in_a_small_pool_evidence_that_is_clear_needs_no_backers(plain, monkeypatch) -> None:
-    def three_groups(labels):
-        return np.unique(labels[labels >= 0]).size == 3
+    def nine_for_three_groups(labels):
+        return 9.0 if labels.max() == 2 else np.inf
 
-    asked = {"fewest_backers": 9.0, "backers_against_one_group": lambda labels: np.inf}
-    for one in scored_by(plain, shows_groups_alone=three_groups, **asked):
+    asked = {"fewest_backers": 9.0, "backers_against_one_group": nine_for_three_groups}
+    for one in scored_by(plain, **asked):
         clear = len(one.option.point) == 3
         assert (one.score > 0) is one.shows_groups is clear
     monkeypatch.setattr(_choice, "SMALL_POOL", 3)  # the pool has sources of four names
-    assert not any(one.score > 0 for one in scored_by(plain, shows_groups_alone=three_groups, **asked))
+    assert not any(one.score > 0 for one in scored_by(plain, **asked))
 
 
 def test_a_small_pool_cannot_show_what_no_number_of_backers_shows() -> None:

@@ -145,13 +145,12 @@ def test_the_order_of_the_points_does_not_matter_in_the_plane():
 
 
 @pytest.mark.parametrize("d", [2, 5])
-def test_clear_groups_show_themselves_and_cells_of_a_cloud_do_not(d):
+def test_clear_groups_need_the_fewest_backers_and_cells_of_a_cloud_more(d):
     X, truth = blobs(3, d)
-    assert PointEvidence(X).shows_groups_alone(truth)
-    assert not PointEvidence(X).shows_groups_alone(np.zeros_like(truth))
+    assert PointEvidence(X).backers_against_one_group(truth) == _points.FEWEST_BACKERS
     cloud = np.random.default_rng(d).random((1000, d))
     cells = KMeans(6, n_init=1, random_state=0).fit_predict(cloud).astype(np.int64)
-    assert not PointEvidence(cloud).shows_groups_alone(cells)
+    assert PointEvidence(cloud).backers_against_one_group(cells) > _points.FEWEST_BACKERS
 
 
 def test_one_group_is_the_zero_of_the_scale():

@@ -107,8 +107,8 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         The score is ``evidence * backing ** power``, the power being that of the kind of evidence (a root by default):
         a false border that one source drew is rarely drawn by another. An option with fewer backers than this kind of
         evidence asks for (`fewest_backers`) has no positive score; and none has where no option has the backers that
-        show that there are groups at all (`backers_against_one_group`). In a small pool, evidence may need no backers
-        (`shows_groups_alone`).
+        show that there are groups at all (`backers_against_one_group`). In a small pool, an option for which the fewest
+        backers would be enough shows it by itself.
 
     Notes
     -----
@@ -120,10 +120,10 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     possible = 1.0 + (len(path.source_names) - 1) / 4
     # runs of one source repeat its mistakes, so they are asked for together
     repeats = len(path.source_names) / max(len(set(path.source_names)), 1)
-    fewest = min(getattr(evidence, "fewest_backers", 0.0) * repeats, possible)
+    asked = getattr(evidence, "fewest_backers", 0.0)
+    fewest = min(asked * repeats, possible)
     against_one_group = getattr(evidence, "backers_against_one_group", lambda labels: 0.0)
     few_sources = len(set(path.source_names)) <= SMALL_POOL
-    alone = getattr(evidence, "shows_groups_alone", None) if few_sources else None
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
 
@@ -134,11 +134,12 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
         agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
         copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
         backers = copies * float((agreement**BACKER).sum())
-        clear = alone is not None and alone(labels)
+        against = against_one_group(labels)
+        clear = few_sources and 0 < against <= asked
         if backers < fewest and not clear:
             return Scored(option, value, 0.0)
         score = value * (copies * float((agreement**sharpness).sum())) ** power
-        needed = against_one_group(labels) * repeats
+        needed = against * repeats
         # where no number of backers is enough, a small pool has not enough either
         enough = backers >= (min(needed, possible) if needed < np.inf else needed)
         return Scored(option, value, score, clear or enough)

@@ -209,22 +209,6 @@ class PointEvidence:
         groups, n_groups = self._groups(labels)
         return FEWEST_BACKERS if n_groups < 2 else self._borders.backers_against_one_group(groups, n_groups)
 
-    def shows_groups_alone(self, labels: IntArray) -> bool:
-        """Whether a grouping shows by itself that the points are not one cloud, without sources that say the same.
-
-        Parameters
-        ----------
-        labels : (m,) int array
-            Groups, -1 for none.
-
-        Returns
-        -------
-        bool
-            In a few groupings of one cloud, chance hardly does that; among many, it does.
-        """
-        groups, n_groups = self._groups(labels)
-        return n_groups > 1 and self._borders.backers_against_one_group(groups, n_groups) <= FEWEST_BACKERS
-
     def of_groups(self, labels: IntArray) -> FloatArray:
         """Chance of each group: that a cloud without groups shows a valley as deep as its shallowest border.
 
