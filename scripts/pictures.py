@@ -141,7 +141,7 @@ def write_coins(path: Path) -> None:
 
     X = edges_of_coins(3.0)
     fitter = MultiModelFitter("circle", 2.0, bounds={"coverage": (0.5, 1.0)}, random_state=0).fit(X)
-    models = FittedModels(get_model("circle"), fitter.params_, 2.0, fitter.labels_)
+    models = FittedModels(get_model("circle"), fitter.params_, 2.0)
     fitter.consensus_.write_report(path, X=X, models=models, image=load_cells("coins").image)
 
 

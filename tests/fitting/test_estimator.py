@@ -113,6 +113,10 @@ def test_label_width_widens_labels_and_predictions_but_no_members() -> None:
     assert (wide.labels_ == np.where(distance.min(1) <= 0.036, distance.argmin(1), -1)).all()
     assert (wide.predict(x) == wide.labels_).all()
     assert (wide.labels_ >= 0).sum() > (narrow.labels_ >= 0).sum()
+    for fitter in (narrow, wide):
+        np.testing.assert_array_equal(fitter.consensus_.labels, fitter.labels_)
+        inside = np.flatnonzero(fitter.labels_ >= 0)
+        assert fitter.consensus_.membership[inside, fitter.labels_[inside]].all()
 
 
 def test_support_is_what_stands_behind_each_model(both_lines: MultiModelFitter) -> None:

@@ -144,7 +144,7 @@ class Output:
         if self.as_json:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
-            self.show(consensus, scores, table, (columns or {}).get("model"))
+            self.show(consensus, scores, table)
         if self.verbose:
             said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
             print(f"settings: {said}", file=sys.stderr)
@@ -190,7 +190,7 @@ class Output:
             "seconds": round(time.perf_counter() - self.started, 3),
         }
 
-    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None, models: Any = None) -> None:
+    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None) -> None:
         """A table for people, of the groups or of the models behind them."""
         from rich.console import Console
 
@@ -199,11 +199,12 @@ class Output:
             console.print(f"read {self.decided}", markup=False)
         if len(consensus):
             console.print(group_table(consensus) if table is None else table)
-        if models is None:
-            console.print(consensus.summary, markup=False)
-        else:
+        if consensus.settings.get("chosen_by") == "models":
             number = "1 model" if len(consensus) == 1 else f"{len(consensus):,} models"
-            console.print(f"{number}, {int((models < 0).sum()):,} of {models.size:,} points on none of them.")
+            outside, size = int((consensus.labels < 0).sum()), consensus.labels.size
+            console.print(f"{number}, {outside:,} of {size:,} points on none of them.")
+        else:
+            console.print(consensus.summary, markup=False)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
         for path in (self.out, self.report, self.save):

@@ -95,9 +95,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     pool_ : Pool
         The hypotheses behind the models.
     consensus_ : Consensus
-        The models as bi-clusters of `pool_`. Its labels are votes: the model whose hypotheses hold the element most, of
-        those within whose threshold it lies. So they differ from `labels_` for elements between two models, and for
-        those that get a label beyond the threshold or lose one within it.
+        The models as bi-clusters of `pool_`, with the same labels.
     n_tested_, n_kept_ : int
         Hypotheses of the first round, and how many of them passed the screening.
     n_rounds_ : int
@@ -203,7 +201,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
         self.labels_ = fitted_labels(search, self._found, self.bands_, data)
-        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_), self, "fit(X)")
+        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_, self.labels_), self, "fit(X)")
         self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
             warnings.warn(
