@@ -29,7 +29,8 @@ def run_merge(
     with output.working(f"reading {input_name(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
         pool = weighed_pool(pool, weights or [])
-        if settings.get("weights") is None:
+        # with more groupings than elements, many are bound to say the same
+        if settings.get("weights") is None and len(pool.sources) <= pool.shape[0]:
             output.notes += redundancy_notes(pool)
     if together:
         settings = settings | {"together": [elements_of(pool, one) for one in together]}

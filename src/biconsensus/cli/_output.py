@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from biconsensus.protocols import Progress
     from biconsensus.result._consensus import Consensus
 
+PAGES = (".html", ".htm", "")
+"""Endings of a report; devices and pipes have none."""
 MOST_LINES = 30
 """Groups that a terminal shows: about one screen."""
 OPTIONS = {
@@ -229,6 +231,7 @@ def with_options(text: str) -> str:
     >>> with_options("n_groups=3 picks its own quorum; drop quorum=0.4 or n_groups.")
     '--groups 3 picks its own quorum; drop --quorum 0.4 or --groups.'
     """
+    text = re.sub(r"\b(?:\w+=\S+|drop|id_column) \((--[^)]+)\)", r"\1", text)  # "header=False (--no-header)" has both
     for name, option in OPTIONS.items():
         text = re.sub(rf"(?<![\w.-]){name}=(?=[\w.])", f"{option} ", text)
         if "_" in name:  # "quorum" is a word, too
@@ -277,6 +280,8 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
 
     if out is not None:
         check_table_target(out)
+    if report is not None and report.suffix.lower() not in PAGES:
+        raise InputError(f"--report {report}: the report is an HTML page; give it a name that ends in .html.")
     taken = {} if source is None else {"the input": source}
     for name, target in (("--save", save), ("--out", out), ("--report", report)):
         if target is None:
