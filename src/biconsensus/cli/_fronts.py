@@ -201,16 +201,18 @@ def nfa_of_elements(fitter: Any) -> Any:
 
 
 def model_table(fitter: Any) -> Any:
-    """One row for each model: its family, the points that are nearest to it, false alarms, threshold, parameters."""
+    """One row for each model: its family, the points that are nearest to it, chance, threshold, parameters."""
     import numpy as np
     from rich import box
     from rich.table import Table
 
-    table = Table("model", "family", "points", "log10 NFA", "threshold", "parameters", box=box.SIMPLE)
+    from biconsensus.plots._numbers import chance_text
+
+    table = Table("model", "family", "points", "chance", "threshold", "parameters", box=box.SIMPLE)
     rows = zip(fitter.families_, fitter.nfa_, fitter.thresholds_, parameters(fitter.params_))
     for index, (family, nfa, width, text) in enumerate(rows):
         n_elements = int(np.sum(fitter.labels_ == index))
-        table.add_row(str(index), family, str(n_elements), f"{nfa:.1f}", f"{width:.3g}", text)
+        table.add_row(str(index), family, str(n_elements), chance_text(float(nfa)), f"{width:.3g}", text)
     return table
 
 

@@ -29,6 +29,8 @@ OPTIONS = {
     "min_candidates": "--min-candidates",
     "n_samples": "--samples",
     "quorum": "--quorum",
+    "threshold": "--threshold",
+    "epsilon": "--epsilon",
 }
 """Options by the names of the settings in Python, as errors and warnings of the library use them."""
 

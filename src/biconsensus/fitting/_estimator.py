@@ -29,7 +29,7 @@ from biconsensus.fitting._settings import (
     nfa_of,
     sampling_of,
 )
-from biconsensus.fitting._threshold import RANGE, warn_if_too_large
+from biconsensus.fitting._threshold import RANGE, far_above, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
@@ -204,10 +204,14 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.consensus_ = made_by(consensus_of(self._found, data, self.membership_, self.labels_), self, "fit(X)")
         self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
+            suggested = None if threshold is None else far_above(threshold, families, data)
+            more = (
+                "another threshold" if suggested is None else f"a larger threshold (the data suggest {suggested:.2g})"
+            )
             warnings.warn(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "
-                "passed the screening. More samples (n_samples), samples of another kind (sampling) or another "
-                "threshold may help.",
+                f"passed the screening. More samples (n_samples), samples of another kind (sampling) or {more} may "
+                "help.",
                 NoConsensusWarning,
                 stacklevel=2,
             )
