@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -154,9 +155,15 @@ def take_screenshots() -> None:
         for name, front in FRONTS.items():
             result = front(0)
             result.consensus.write_report(Path(folder) / f"{name}.html", truth=result.truth, **result.page)
-        write_coins(Path(folder) / "coins.html")
+        fronts = {*FRONTS, "coins"} if find_spec("skimage") else set(FRONTS)  # which finds the edges of the coins
+        if "coins" in fronts:
+            write_coins(Path(folder) / "coins.html")
+        else:
+            print("scikit-image is not installed: the picture of the coins stays as it is", file=sys.stderr)
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
         for name, (front, act, part) in SHOTS.items():
+            if front not in fronts:
+                continue
             size = {"width": 390, "height": 844} if part == "phone" else {"width": 1100, "height": 1400}
             page = browser.new_page(viewport=size, color_scheme="light")
             page.goto((Path(folder) / f"{front}.html").as_uri())
