@@ -359,7 +359,7 @@ def about_rows(consensus: Consensus, about: dict[str, Any]) -> list[dict[str, st
         "Loss of the reconstruction": f"{consensus.objective:,.6g}",
         **{f"Setting {name}": value for name, value in consensus.settings.items()},
         **{
-            f"Search, {name}": value
+            f"Search, {name}": f"{value:,.6g}" if isinstance(value, float) else value
             for name, value in consensus.extraction.items()
             if np.ndim(value) == 0 and not isinstance(value, dict)
         },
