@@ -114,7 +114,9 @@ def test_changes_that_come_quickly_are_all_kept(page: Any, table: Path) -> None:
     page.wait_for_selector(READY)
     page.wait_for_selector("#sources tr")
     # both in one step of the browser, so that the second is made before the server knows of the first
-    page.evaluate("[...document.querySelectorAll('#sources [type=checkbox]')].slice(0, 2).forEach((box) => box.click())")
+    page.evaluate(
+        "[...document.querySelectorAll('#sources [type=checkbox]')].slice(0, 2).forEach((box) => box.click())"
+    )
     page.wait_for_selector("#sources tr.off:nth-child(2)")
     page.wait_for_selector(READY)
     voting = [box.is_checked() for box in page.locator("#sources [type=checkbox]").all()]
