@@ -206,7 +206,7 @@ def model_table(fitter: Any) -> Any:
     from rich import box
     from rich.table import Table
 
-    from biconsensus.plots._numbers import chance_text
+    from biconsensus.result._notebook import chance_text
 
     table = Table("model", "family", "points", "chance", "threshold", "parameters", box=box.SIMPLE)
     rows = zip(fitter.families_, fitter.nfa_, fitter.thresholds_, parameters(fitter.params_))

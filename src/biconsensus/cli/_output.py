@@ -253,7 +253,8 @@ def group_table(consensus: Consensus) -> Any:
     from rich import box
     from rich.table import Table
 
-    from biconsensus.plots._numbers import chance_text, group_numbers
+    from biconsensus.plots._numbers import group_numbers
+    from biconsensus.result._notebook import chance_text
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
