@@ -283,8 +283,6 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
 
     if out is not None:
         check_table_target(out)
-    if report is not None and report.suffix.lower() not in PAGES:
-        raise InputError(f"--report {report}: the report is an HTML page; give it a name that ends in .html.")
     taken = {} if source is None else {"the input": source}
     for name, target in (("--save", save), ("--out", out), ("--report", report)):
         if target is None:
@@ -295,6 +293,8 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
             if not is_stream(real) and (same or real == path.resolve()):
                 raise InputError(f"{name} {target} is the same file as {other}; give it another name.")
         taken[name] = target
+    if report is not None and report.suffix.lower() not in PAGES:
+        raise InputError(f"--report {report}: the report is an HTML page; give it a name that ends in .html.")
 
 
 def truth_scores(consensus: Consensus, truth: Any) -> dict[str, float]:
