@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,14 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import check_columns_are_numbers, check_finite, check_is_plain, check_jobs, check_seed
+from biconsensus._checks import (
+    KnownNames,
+    check_columns_are_numbers,
+    check_finite,
+    check_is_plain,
+    check_jobs,
+    check_seed,
+)
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
@@ -37,7 +44,7 @@ from biconsensus.result._consensus import Consensus, made_by
 __all__ = ["MultiModelFitter"]
 
 
-class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class MultiModelFitter(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an unknown number of overlapping parametric models, with a bound on false alarms.
 
     Minimal samples make hypotheses; the hypotheses that chance explains are left out; bi-clustering groups the
@@ -115,6 +122,15 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> len(fitter.params_), bool(fitter.labels_[0] != fitter.labels_[20])
     (2, True)
     """
+
+    OTHER_NAMES: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(
+            ("n_groups", "n_models", "n_clusters", "n_components", "k"),
+            "params_[:n] after the fit, because the number of models is found, and the most meaningful come first",
+        ),
+        "residual_threshold": "threshold",
+        "max_trials": "n_samples",
+    }
 
     def __init__(
         self,

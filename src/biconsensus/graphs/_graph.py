@@ -13,7 +13,7 @@ What happens to the special cases, the same for every form:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -183,7 +183,8 @@ def from_edge_list(
     edges: Iterable[Any], nodes: Sequence[Hashable] | None = None, weight: str | None = DEFAULT_WEIGHT
 ) -> Graph:
     """Read pairs or triples; names in order of first appearance. Without `weight` all edges weigh 1."""
-    if isinstance(edges, Mapping) or not (isinstance(edges, Iterable) or hasattr(edges, "columns")):
+    mapping = isinstance(edges, Mapping) and not isinstance(edges, Set)  # the edges of networkx are both
+    if mapping or not (isinstance(edges, Iterable) or hasattr(edges, "columns")):
         raise InputTypeError(
             f"graph: received {type(edges).__name__}; allowed are a networkx or igraph graph, an (m, m) adjacency, "
             "an edge list of (u, v) or (u, v, weight), or the path of a GML, GraphML, Pajek or edge-list file"
