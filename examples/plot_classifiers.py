@@ -120,9 +120,9 @@ axes[1].legend(loc="upper center", ncols=2, fontsize=8)
 # People would hesitate on the images with the least backing, too.
 
 doubtful = order[::-1][:10]
-figure, axes = plt.subplots(1, 10, figsize=(10, 1.6))
+figure, axes = plt.subplots(1, 10, figsize=(10, 1.8), layout="constrained")
 for ax, i in zip(axes, doubtful, strict=True):
     ax.imshow(X_test[i].reshape(8, 8), cmap="gray_r")
     ax.set_title(f"{fused[i]} ({y_test[i]})", fontsize=9)
     ax.axis("off")
-figure.suptitle("least backed: fused class (true class)", y=1.02, fontsize=10)
+figure.suptitle("least backed: fused class (true class)", fontsize=10)

@@ -27,13 +27,14 @@ print(model.n_clusters_, "groups from", len(model.results_), "clusterings")
 print("ARI against the cultivars:", round(bc.metrics.ari(wine.target, model.labels_), 3))
 
 # %%
-# How sure is the answer? The backing of a row is the share of the base clusters behind its group that hold it. (The
-# measurements are standardised for the picture.)
+# How sure is the answer? The confidence of a row is the estimated probability that new clusterings would put it into
+# its group again. (The measurements are standardised for the picture.)
 
 scaled = (wine.data - wine.data.mean()) / wine.data.std()
 figure, axes = plt.subplots(1, 2, figsize=(10, 4))
 bc.plots.scatter(model.consensus_, scaled, ax=axes[0])
-bc.plots.backing(model.consensus_, ax=axes[1])
+axes[1].hist(model.consensus_.confidence().elements, bins=20, range=(0, 1))
+axes[1].set(xlabel="confidence", ylabel="wines")
 figure.tight_layout()
 
 # %%

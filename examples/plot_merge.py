@@ -48,7 +48,7 @@ bc.plots.preference_matrix(c, reorder=False, ax=axes[0])
 bc.plots.preference_matrix(c, ax=axes[1])
 
 # %%
-# Here are the groups, and how sure they are. Grey points are in no group.
+# Here are the groups, and the backing of their points: the share of the candidates behind a group that hold the point.
 
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.5), layout="constrained")
 bc.plots.scatter(c, X, ax=axes[0])

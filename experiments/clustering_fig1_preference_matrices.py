@@ -38,9 +38,11 @@ def run(out: Path, quick: bool) -> Section:
     header = ["pool", "elements", "candidates", "true groups", "groups found", "NMI"]
     return Section(
         "Fig. 1: two preference matrices",
-        "(a) 250 points on five segments, candidates are lines through two of the points with the points within "
-        f"{THRESHOLD}; those of fewer than 10 points are left out. (b) 400 points in four clusters, candidates are "
-        "k-means clusters for k from 3 to 7. The paper's point is the block structure, which the bi-clusters recover.",
+        "Two pools whose groups are known. (a) 250 points lie on five segments. The candidates are lines "
+        f"through pairs of points; a line holds the points within {THRESHOLD} of it, and lines with fewer "
+        "than 10 points are left out. (b) 400 points lie in four clusters. The candidates are the clusters "
+        "of k-means with k from 3 to 7. The paper shows here that the matrix consists of blocks. The "
+        "bi-clusters recover them.",
         [Table("Both pools", header, rows)],
         [("clustering_fig1.png", "Data by group (left), and the preference matrix reordered by bi-cluster (right)")],
     )

@@ -51,8 +51,9 @@ def run(out: Path, quick: bool) -> Section:
     rows.append([f"**consensus** (rank by NMI: 2 in the paper, {place} here)", paired((0.941, 97.80)), paired(mine)])
     return Section(
         "Fig. 2: Gaussian mixtures and k-means",
-        "The paper's data were not published; ours are 500 points of five Gaussians that touch. Ten base results with "
-        "K = 3 to 7, a majority with ties, nothing tuned. " + others(1 if quick else 4),
+        "The data of the paper were not published. Ours are 500 points of five Gaussians that touch. There "
+        "are ten base results with K = 3 to 7. The consensus is a majority, and exactly half is enough; "
+        "nothing was tuned. " + others(1 if quick else 4),
         [Table("NMI / F-measure", ["base result", "paper", "here"], rows)],
         [
             ("clustering_fig2_base.png", "Base results"),

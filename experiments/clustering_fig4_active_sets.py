@@ -27,9 +27,11 @@ def run(out: Path, quick: bool) -> Section:
     header = ["problem", "active elements", "active candidates", "true groups touched", "of the largest, share active"]
     return Section(
         "Fig. 4: NMF against L1-NMF",
-        "The first rank-one factors X and Y of the pool of Fig. 2. Under the Frobenius norm (the leading singular "
-        "vectors, which are not negative) most entries are active; under the L1 norm (the ADMM of the appendix) "
-        "one group and the candidates that agree on it. Entries under 1e-4 of the largest count as zero.",
+        "Both problems look for the first rank-one factors X (elements) and Y (candidates) of the pool of "
+        "Fig. 2. With the Frobenius norm these are the leading singular vectors. They are not negative, and"
+        " most of their entries are active. With the L1 norm (the ADMM of the paper's appendix) only one "
+        "group is active, with the candidates that agree on it. An entry below 1e-4 of the largest counts "
+        "as zero.",
         [Table("Active sets", header, rows)],
         [("clustering_fig4.png", "Factors X (elements, by true group) and Y (candidates)")],
     )

@@ -82,9 +82,10 @@ def run(out: Path, quick: bool) -> Section:
     draw_cooccurrence(out / "clustering_fig5_cooccurrence.png", pool, truth)
     return Section(
         "Fig. 5: smiley",
-        "266 points, `self_tuning/2.csv`, scaled so that the longer side of their box is 1; affinity "
-        "exp(-d² / (2 sigma²)), ones on the diagonal. The paper does not say its scaling; with this one the smallest "
-        "sigma breaks the graph up as it does there. " + over_seeds(1 if quick else 5),
+        "The 266 points are `self_tuning/2.csv`, scaled so that the longer side of their box is 1. The "
+        "affinity of two points at distance d is exp(-d² / (2 sigma²)), with ones on the diagonal. The "
+        "paper does not say how it scales the points. With our scale the smallest sigma breaks the graph "
+        "into pieces, as it does in the paper. " + over_seeds(1 if quick else 5),
         [
             Table("Base results, NMI / F-measure", ["spectral clustering", "paper", "here"], base_rows),
             Table("Consensus, NMI / F-measure", ["method", "paper", "here", "groups", "left over"], rows),

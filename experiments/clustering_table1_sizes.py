@@ -52,7 +52,9 @@ def run(out: Path, quick: bool) -> Section:
     header = ["pool", "paper: kept", "discarded", "ADMM: kept", "discarded", "votes: kept", "discarded"]
     return Section(
         "Table 1: last kept and first discarded bi-cluster",
-        "Rows × columns, `stop='first_small'` (the literal end of Algorithm 1), tau_R = 6 and tau_C = 3. A dash: "
-        "nothing was left of the matrix. Votes with a quorum just below 1/2, so that ties join as they do in the ADMM.",
+        "Sizes are rows × columns. The search ends as Algorithm 1 of the paper does, at the first "
+        "bi-cluster that is too small (`stop='first_small'`), with tau_R = 6 and tau_C = 3. A dash means "
+        "that nothing was left of the matrix. The votes have a quorum just below 1/2, so that exactly "
+        "half is enough, as in the ADMM.",
         [Table("Sizes", header, rows)],
     )

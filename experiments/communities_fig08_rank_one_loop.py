@@ -45,11 +45,10 @@ def run(out: Path, quick: bool) -> Section:
     name = save(figure, out, "communities_fig08.png", dpi=130)
     return Section(
         "Fig. 8: a loop of rank-one problems against L1-NMF",
-        "The paper's Aegean34 is not published; the karate club (34 nodes, true groups 2) stands in for "
-        "it. Base results: "
-        "Louvain, Infomap, Leiden, walktrap, label propagation, spectral clustering with K = 2 and 3, "
-        "one run each. The loop "
-        "finds the number of bi-clusters; L1-NMF has to be told its rank.",
+        "The network of the paper, Aegean34, is not published. The karate club (34 nodes, two true groups) "
+        "takes its place. The base results are one run each of Louvain, Infomap, Leiden, walktrap and label"
+        " propagation, and of spectral clustering with K = 2 and 3. The loop of rank-one problems finds the"
+        " number of bi-clusters. L1-NMF has to be told its rank q.",
         [
             Table(
                 "Bi-clusters, nodes in none of them, and ARI with the two clubs",

@@ -46,10 +46,10 @@ def run(out: Path, quick: bool) -> Section:
     ]
     return Section(
         "Fig. 9: Les Miserables",
-        f"The consensus has {len(found)} communities and leaves {len(alone)} of 77 characters in none: "
-        f"{', '.join(alone) or 'nobody'}. The paper's leaves two, on which its base results differ. "
-        f"`min_candidates=2`, because "
-        "there are three base results (the paper's tau_C = 3 cannot hold here).",
+        f"The consensus has {len(found)} communities. It leaves {len(alone)} of 77 characters in none: "
+        f"{', '.join(alone) or 'nobody'}. The consensus of the paper leaves two, on which its base results "
+        "differ. There are three base results, so a community needs two of them here (`min_candidates=2`). "
+        "The paper's tau_C = 3 would ask for all three.",
         [Table("Communities and modularity", ["result", "communities", "modularity"], rows)],
         [(name, "White: in no community. Candidates down and characters across in the matrices.")],
     )

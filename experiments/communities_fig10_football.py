@@ -59,14 +59,13 @@ def run(out: Path, quick: bool) -> Section:
     name = save(figure, out, "communities_fig10.png", dpi=130)
     return Section(
         "Fig. 10: college football, with and without seeds",
-        "115 teams, 12 conferences of `football.gml`; the file corrected by T. S. Evans beside it. Five "
-        "teams have no game "
-        "inside their labelled conference, because the labels are of the year after the games. The paper "
-        "does not name the "
-        f"team it forces; here {SEED_TEAMS[0]} and {SEED_TEAMS[1]} are forced together, and the second "
-        f"table has the mean over "
-        "every choice of a partner for each of the five. Consensus: all groups at once at quorum 1/2, at least two "
-        "base results behind each community, left-over teams left, as in the paper (one group in the NMI).",
+        "115 teams in 12 conferences, from `football.gml` and from the version of this file that T. S. "
+        "Evans corrected. Five teams have no game inside their labelled conference, because the labels are "
+        "of the year after the games. The paper forces one team into its conference, but does not name it. "
+        f"Here {SEED_TEAMS[0]} and {SEED_TEAMS[1]} are forced together. The second table has the mean over "
+        "every choice of a partner, for each of the five teams. The consensus finds all groups at once at "
+        "quorum 1/2 and asks for at least two base results behind each community. Left-over teams stay in "
+        "no community, as in the paper; they count as one group in the NMI.",
         [
             Table("Modularity and NMI", ["result", "mod., paper", "NMI, paper", "mod.", "NMI", "NMI, corrected"], rows),
             Table(

@@ -37,14 +37,12 @@ def run(out: Path, quick: bool) -> Section:
     name = _picture(out, graph, model, base)
     return Section(
         "Fig. 11: one consensus for two modalities",
-        "Friendships among the class of 2006 at Duke (1,424 people, largest connected part). An edge "
-        "weighs 2 between people of "
-        "one gender and 1 otherwise; in the second modality 1, 2 or 3 as they share neither, one or both "
-        "of major and minor "
-        "(a missing entry is shared with nobody). Louvain once on each; the two answers have an NMI of "
-        f"{agreement:.3f}. With two base results at least two candidates must agree (`min_candidates=2`; "
-        f"the paper's tau_C = 3 "
-        f"cannot hold). The consensus leaves {left} people in no community.",
+        "Friendships among the class of 2006 at Duke: 1,424 people, the largest connected part. In the "
+        "first modality an edge weighs 2 between people of one gender and 1 otherwise. In the second it "
+        "weighs 1, 2 or 3 if two people share none, one or both of major and minor; a missing entry is "
+        f"shared with nobody. Louvain runs once on each. Its two answers have an NMI of {agreement:.3f}. "
+        "With two base results, both must agree on a community (`min_candidates=2`); the paper's tau_C = 3 "
+        f"is not possible. The consensus leaves {left} people in no community.",
         [
             Table(
                 "Communities, modularity on the plain network, NMI with the consensus",

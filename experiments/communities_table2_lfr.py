@@ -58,13 +58,15 @@ def run(out: Path, quick: bool) -> Section:
     name = _picture(out)
     return Section(
         "Table 2: synthetic networks",
-        "Networks in the manner of the LFR benchmark (`biconsensus.graphs.lfr_network`; degree exponent 3, size "
-        "exponent 1.5). The paper does not state the mixing: asked for is 0.2 here, and 0.3 for the first kind, with "
-        "which Louvain's modularity is close to the printed one. The communities of each base result weigh exp(5 (Q - "
-        "max Q)) with Q its modularity. K is the true number, given to spectral clustering only. Consensus: all "
-        "groups at once at quorum 1/2, at least two base results behind each, left-over nodes to the nearest "
-        "community, with a second round. "
-        f"Average NMI of the consensus {average[-1]:.3f}, of the best base algorithm {average[:-1].max():.3f}.",
+        "The networks are made like those of the LFR benchmark (`biconsensus.graphs.lfr_network`, degree "
+        "exponent 3, size exponent 1.5). The paper does not state the mixing, which is the share of the "
+        "links that leave their community. We ask for 0.2, and for 0.3 in the first kind of network, "
+        "because Louvain's modularity is then close to the printed one. The communities of a base result "
+        "with modularity Q have the weight exp(5 (Q - max Q)). K is the true number of communities; only "
+        "spectral clustering is told. The consensus finds all groups at once at quorum 1/2 and asks for at "
+        "least two base results behind each. Left-over nodes go to the nearest community, and there is a "
+        f"second round. The average NMI of the consensus is {average[-1]:.3f}, that of the best base "
+        f"algorithm {average[:-1].max():.3f}.",
         [Table("NMI with the planted communities, and modularity", ["network", "score", *COLUMNS], rows)],
         [(name, "m = 100, mean degree 5: the planted communities, Louvain, and the consensus.")],
     )

@@ -55,16 +55,21 @@ HEADER = [
 ]
 METHODS = ("paper", "nearest", "joint", "ours")
 TEXT = (
-    "Ten copies of the network of US political books (105 nodes), in each of which a share rho of the edges moves one "
-    "end to a random node; Infomap once on each copy; {trials} trials. The reference is Infomap on the unperturbed "
-    "network. One run of Infomap there mostly ends in one of two answers: four communities (45, 41, 11, 8), or five, "
-    "of which one has three nodes (42, 41, 11, 8, 3; a slightly shorter code). Both are reported. Paper's setting: "
-    "Algorithm 1 at quorum 1/2, left-overs left, each a community of one in the NMI (the paper calls such nodes "
-    "singletons); as one group in the last column. "
-    "Joint: all groups at once at quorum 0.3 on the cleaned pool, left-overs to the nearest group. Ours: "
-    '`ConsensusCommunities("infomap", n_runs=1).fit_many(copies)`, the rest by default, so '
-    "at quorum 1/2 and with a second round on the sum of the copies. EAC is evidence accumulation, average linkage, "
-    "told the number of communities."
+    "The network is that of US political books (105 nodes). There are {trials} trials with ten copies "
+    "each. In a copy, a share rho of the edges moves one end to a random node. Infomap runs once on "
+    "each copy. The reference is Infomap on the unperturbed network. A run there mostly ends in one of "
+    "two answers: four communities (45, 41, 11, 8), or five, one of which has three nodes (42, 41, 11, "
+    "8, 3; a slightly shorter code). Both are reported.\n"
+    "\n"
+    "* **paper's setting**: Algorithm 1 at quorum 1/2. Left-over nodes stay left over, and each is a "
+    "community of one in the NMI (the paper calls such nodes singletons). In the last column they are "
+    "one group.\n"
+    "* **greedy, nearest**: the same, but left-over nodes go to the nearest community.\n"
+    "* **joint, quorum 0.3**: all groups at once at quorum 0.3 on the cleaned pool; left-over nodes go "
+    "to the nearest group.\n"
+    '* **ours**: `ConsensusCommunities("infomap", n_runs=1).fit_many(copies)` with everything else at '
+    "its default, so at quorum 1/2 and with a second round on the sum of the copies.\n"
+    "* **EAC**: evidence accumulation with average linkage, which is told the number of communities."
 )
 CAPTION = (
     "The unperturbed network, one perturbed copy (rho = 0.3) with its own Infomap result, and the consensus of ten."

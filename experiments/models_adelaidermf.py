@@ -76,16 +76,17 @@ FACTORS = (0.5, 0.7, 1.0, 1.4, 2.0)
 N_JOBS = 2
 
 TEXT = """
-Misclassification in per cent under the best matching of models, outliers being a class of their own, on the sequences
-that are part of the data here (9 of 19 and 10 of 19; published means are over all 19). The number of models is not
-given to anybody. One call of `MultiModelFitter` with one setting serves all sequences of a half: models are searched
-at 3 pixels (homographies) or 1.5 pixels (fundamental matrices), where neighbouring planes and motions are still
-apart; nothing but the family and the threshold is set. The rivals get 2000 local samples, and two thresholds each; the
-better mean counts.
+The tables have the misclassification in per cent under the best matching of models. Outliers are a class of their own.
+The sequences are those that are part of the data here: 9 of 19 for homographies, 10 of 19 for fundamental matrices.
+Published means are over all 19. No method is given the number of models. One call of `MultiModelFitter` with one
+setting serves all sequences of a half. Nothing but the family and the threshold is set: 3 pixels for homographies and
+1.5 pixels for fundamental matrices, at which neighbouring planes and motions are still apart. The rivals get 2000
+local samples and two thresholds each; the better mean counts.
 
-The thresholds were chosen with these files at hand, so the last table shows what others give. "Chosen on the others"
-takes for each sequence the threshold that is best on the average of all the *other* sequences of its half: an
-estimate for sequences not seen. "auto" is `threshold="auto"`, which has to find the noise of each model itself.
+The thresholds were chosen with these files at hand. So the last table shows what others give. "Chosen on the others"
+takes for each sequence the threshold that is best on the average of all the *other* sequences of its half. This is an
+estimate for sequences that nobody has seen. "auto" is `threshold="auto"`, which has to find the noise of each model
+itself.
 """
 
 

@@ -39,14 +39,15 @@ DELTA, SIGMA = 0.03, 0.5
 
 TEXT = """
 The settings are the paper's: 5000 samples for lines, 20000 for circles, sigma = 0.5, delta = 0.03. Recall is the
-share of true inliers that are members of the model matched to theirs; misclassification counts a label that is not
-that of the matched model, outliers included, with every point given to its nearest model. "True models" is what least
-squares on the true inliers gives at the same delta: outliers that fall on a model by chance, and points nearer to
-another model at a crossing, cannot be told apart by anyone. Stairs are segments: an infinite line across all four
-steps holds more points than any step. At noise 0.0075 the steps are tighter and win; at noise 0.015 the lines across
-are more meaningful than the true ones, taken together, at every delta tried (0.01 to 0.05): infinite lines cannot be
-separated there by any test of this kind, and the model that ends is the right one. A delta of less than three times
-the noise cannot reach full recall.
+share of true inliers that are members of the model matched to theirs. For the misclassification every point is given
+to its nearest model; a label counts as wrong if it is not that of the matched model, outliers included. "True models"
+is what least squares on the true inliers gives at the same delta. No method can avoid these errors: some outliers fall
+on a model by chance, and near a crossing some points are nearer to the other model.
+
+The sets called Stairs consist of segments. An infinite line across all four steps holds more points than any step. At
+noise 0.0075 the steps are tighter and win. At noise 0.015 the lines across the steps are together more meaningful
+than the true ones, at every delta tried (0.01 to 0.05). No test of this kind can find the steps with infinite lines;
+segments, which have ends, are the right model. A delta of less than three times the noise cannot reach full recall.
 """
 
 

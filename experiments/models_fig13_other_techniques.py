@@ -32,8 +32,8 @@ DELTA, SIGMA = 0.03, 0.5
 
 TEXT = """
 All techniques draw local samples with sigma = 0.5 and use delta = 0.03. The rivals are **given the true number of
-models**; the bi-clustering finds it. Recall of the rivals is that of their labels: they give a point at a crossing to
-one model only.
+models**; the bi-clustering finds it. The recall of the rivals is that of their labels, because they give a point at a
+crossing to one model only.
 """
 
 

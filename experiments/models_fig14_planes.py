@@ -20,11 +20,11 @@ THRESHOLDS = (0.02, 0.03, 0.04, 0.06)
 SHOWN = 0.04
 
 TEXT = """
-The points come from photographs of two buildings and have no labels. The paper does not print its threshold; points
-are in arbitrary units, the building is about five of them wide, and walls are rough by a few hundredths. The table
-shows what other thresholds give; the picture has the planes at 0.04 of Pozzoveggiani, where the paper finds nine, and
-of CastelVecchio. Samples are local, with sigma a tenth of the diagonal. J-linkage gets the same samples and
-threshold, and its clusters are counted from twenty points on: it has no test that says which of them are planes.
+The points come from photographs of two buildings and have no labels. They are in arbitrary units: a building is about
+five units wide, and walls are rough by a few hundredths. The paper does not print its threshold, so the table shows
+several. The pictures have the planes at 0.04 of Pozzoveggiani, where the paper finds nine, and of CastelVecchio.
+Samples are local, with sigma a tenth of the diagonal. J-linkage gets the same samples and threshold. It has no test
+that says which of its clusters are planes, so its clusters of at least twenty points are counted.
 """
 
 

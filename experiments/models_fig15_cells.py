@@ -24,14 +24,16 @@ PICTURES: dict[str, dict[str, Any]] = {
 N_COINS = 24
 
 TEXT = """
-The paper's micrograph was not found; a photograph of 24 coins and a part of a micrograph of nuclei, enlarged three
-times and evened out in brightness (square root), take its place. Elements are the line segments of the LSD detector;
-three of them make an ellipse by the direct fit of Halir and Flusser; ellipses longer than twice their width, or
-larger than anything in the picture, are degenerate (the paper leaves its limit unsaid). As in the paper, samples
-prefer a distance from each other, and the chance of a hit is the closed form, here for both ends of a segment: they
-are taken as independent, though short segments have ends that are not. "Without the final test" tolerates a thousand
-false ellipses (epsilon = 1000). A nucleus of the labelled mask is found if an ellipse covers more than half of their
-union with it. J-linkage gets the same samples and threshold; its clusters of five segments and more are counted.
+The paper's micrograph was not found. Two pictures take its place: a photograph of 24 coins, and a part of a micrograph
+of nuclei, enlarged three times and evened out in brightness (square root). The elements are line segments of the LSD
+detector. Three segments make an ellipse by the direct fit of Halir and Flusser. Ellipses longer than twice their width,
+or larger than anything in the picture, are left out; the paper does not state its limit.
+
+As in the paper, samples prefer segments at a distance from each other, and the chance of a hit is the closed form. Here
+it is asked of both ends of a segment as if they were independent, though the ends of a short segment are not. "Without
+the final test" tolerates a thousand false ellipses (epsilon = 1000). A nucleus of the labelled mask is found if it and
+an ellipse share more than half of their union. J-linkage gets the same samples and threshold; its clusters of at least
+five segments are counted.
 """
 
 

@@ -25,16 +25,17 @@ RIVALS = ("sequential_ransac", "j_linkage", "t_linkage")
 SHOWN = ("P1020826", "P1020828", "P1020838", "P1020854")
 
 TEXT = """
-Elements are the segments of a detector (LSD, from YUD+) that are at least 20 pixels long, in the 29 photographs for
-which they are published. The distance of a segment to a vanishing point is that of its ends to the line from its
-middle to the point. The paper refers elsewhere for its test; ours keeps places and lengths of the segments and lets
-chance turn them, so that a segment of length L agrees with a vanishing point with probability (2 / pi) arcsin(2 delta
-/ L), wherever that lies. The pictures use all pairs of segments, as the paper does, the table 2000 of them for
-everybody. The error of a true vanishing point is the angle, in the frame of the camera, to the one matched to it; AUC
-is the area under the curve of the share of true points with an error below x, for x up to 10 degrees. As many of a
-method's points count as there are true ones, in its own order (ours: most meaningful first; the
-others: largest first). Some of
-the three true directions of a photograph have no segment at all, so 100 cannot be reached. One threshold serves all
+The elements are segments of a detector (LSD, from YUD+) that are at least 20 pixels long, in the 29 photographs for
+which they are published. Draw a line from the middle of a segment to a vanishing point: the distance of the segment is
+that of its ends to this line. For its test the paper refers to other work. Ours keeps the places and lengths of the
+segments and turns them at random. So a segment of length L agrees with any vanishing point with probability (2 / pi)
+arcsin(2 delta / L). The pictures use all pairs of segments, as the paper does; the table uses 2000 pairs for every
+method.
+
+The error of a true vanishing point is the angle, in the frame of the camera, to the one matched to it. AUC is the area
+under the curve of the share of true points with an error below x, for x up to 10 degrees. As many of a method's points
+count as there are true ones, in its own order (ours: most meaningful first; the others: largest first). Some of the
+three true directions of a photograph have no segment at all, so 100 cannot be reached. One threshold serves all
 photographs; the table shows several.
 """
 

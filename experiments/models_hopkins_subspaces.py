@@ -21,13 +21,13 @@ THRESHOLD = 0.01
 RIVALS = ("sequential_ransac", "j_linkage", "t_linkage")
 
 TEXT = """
-Trajectories of a rigid motion under an affine camera lie in an affine subspace of dimension three. Each sequence is
-brought to its five principal coordinates, divided by the root of the number of frames, so that one threshold (0.01,
-about one per cent of the image) serves all; samples are local. Misclassification in per cent, the left-over
-trajectories counted as wrong. The number of motions is not given to ours, and is given to the rivals, which have no
-way to find it here. Methods made for this benchmark (sparse subspace clustering, for one) reach about two per cent
-with the number of motions given; a general fitter with a threshold does not compete with them, and low-dimensional
-motions (planar scenes, pure translations) share subspaces.
+Under an affine camera the trajectories of a rigid motion lie in an affine subspace of dimension three. Each sequence is
+reduced to its five principal coordinates and divided by the root of the number of frames. So one threshold (0.01, about
+one per cent of the image) serves all. Samples are local. The table has the misclassification in per cent; left-over
+trajectories count as wrong. Our method is not given the number of motions. The rivals are, because they have no way to
+find it here. Methods made for this benchmark, such as sparse subspace clustering, reach about two per cent if the
+number of motions is given. A general fitter with a threshold does not compete with them, and low-dimensional motions
+(planar scenes, pure translations) share subspaces.
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
+from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.datasets import load_wine, make_blobs
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import StandardScaler
 
 import biconsensus as bc
 from biconsensus import plots
 from biconsensus.cli._demo import FRONTS
+from biconsensus.explore import explore
 from biconsensus.plots._domain import draw_points
 from biconsensus.plots._matrix import element_order
 from scripts.find_chromium import find_chromium
@@ -35,6 +39,7 @@ def main() -> None:
     draw_votes()
     if find_chromium() is not None:
         take_screenshots()
+        visit_explorer()
 
 
 def groupings() -> tuple[Any, dict[str, Any]]:
@@ -141,7 +146,7 @@ def write_coins(path: Path) -> None:
 
     X = edges_of_coins(3.0)
     fitter = MultiModelFitter("circle", 2.0, bounds={"coverage": (0.5, 1.0)}, random_state=0).fit(X)
-    models = FittedModels(get_model("circle"), fitter.params_, 2.0, fitter.labels_)
+    models = FittedModels(get_model("circle"), fitter.params_, 2.0)
     fitter.consensus_.write_report(path, X=X, models=models, image=load_cells("coins").image)
 
 
@@ -154,9 +159,15 @@ def take_screenshots() -> None:
         for name, front in FRONTS.items():
             result = front(0)
             result.consensus.write_report(Path(folder) / f"{name}.html", truth=result.truth, **result.page)
-        write_coins(Path(folder) / "coins.html")
+        fronts = {*FRONTS, "coins"} if find_spec("skimage") else set(FRONTS)  # which finds the edges of the coins
+        if "coins" in fronts:
+            write_coins(Path(folder) / "coins.html")
+        else:
+            print("scikit-image is not installed: the picture of the coins stays as it is", file=sys.stderr)
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
         for name, (front, act, part) in SHOTS.items():
+            if front not in fronts:
+                continue
             size = {"width": 390, "height": 844} if part == "phone" else {"width": 1100, "height": 1400}
             page = browser.new_page(viewport=size, color_scheme="light")
             page.goto((Path(folder) / f"{front}.html").as_uri())
@@ -169,6 +180,80 @@ def take_screenshots() -> None:
             shot = page.locator(part) if part.startswith("#") else page
             shot.screenshot(path=OUT / f"{name}.jpg", type="jpeg", quality=72)
             page.close()
+        browser.close()
+
+
+def write_wines(path: Path) -> None:
+    """Eight clusterings of the wines, one column that was filled in at random, and the growers."""
+    X, growers = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    made = {f"kmeans_{k}": KMeans(k, n_init=1, random_state=k).fit_predict(X) for k in (2, 3, 4)}
+    made |= {f"ward_{k}": AgglomerativeClustering(k).fit_predict(X) for k in (3, 5)}
+    made["average_4"] = AgglomerativeClustering(4, linkage="average").fit_predict(X)
+    made |= {f"mixture_{k}": GaussianMixture(k, random_state=k).fit(X).predict(X) for k in (3, 5)}
+    made["intern"] = np.random.default_rng(0).integers(0, 3, len(X))
+    names = [f"wine {k:03d}" for k in range(len(X))]
+    rows = zip(names, *made.values(), growers, strict=True)
+    lines = [",".join(["name", *made, "truth"]), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+VISIT: dict[str, tuple[str, str]] = {
+    # name: (what is scrolled to, the step that the function of the visit takes before)
+    "explore_0_open": ("body", ""),
+    "explore_1_answer": ("body", "open"),
+    "explore_2_doubtful": ("#elements", ""),
+    "explore_3_sources": ("#card-groups", "sources"),
+    "explore_4_three": ("body", "three"),
+    "explore_5_compare": ("#compare", ""),
+    "explore_6_report": ("#report", ""),
+    "explore_7_export": ("#card-save", ""),
+    "explore_9_question": ("#question", "reply"),
+    "explore_8_phone": ("#answer", "phone"),
+}
+"""Pictures of the explorer, in the order of a visit: a section, and what is done before."""
+
+
+def visit_explorer() -> None:
+    """The explorer in a browser, step by step as the page on it says."""
+    from playwright.sync_api import sync_playwright
+
+    ready = "body[data-status=ready][data-ready]"
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        explore(browser=False) as explorer,
+        sync_playwright() as playwright,
+    ):
+        write_wines(Path(folder) / "wine_labels.csv")
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+        page.goto(explorer.url)
+        for name, (part, step) in VISIT.items():
+            if step == "open":
+                page.set_input_files("#file", Path(folder) / "wine_labels.csv")
+            elif step == "sources":
+                page.click("#keep")
+                for source in ("average_4", "intern"):
+                    page.locator("#sources tr", has_text=source).locator("[type=checkbox]").uncheck()
+            elif step == "three":
+                page.fill("#n-groups", "3")
+                page.keyboard.press("Enter")
+            elif step == "reply":
+                page.get_by_role("button", name="They do not").click()
+                page.wait_for_selector("#reply-list >> text=do not belong")
+            elif step == "phone":
+                page.set_viewport_size({"width": 390, "height": 844})
+                page.emulate_media(color_scheme="dark")
+            if name != "explore_0_open":
+                page.wait_for_timeout(500)  # a change is sent a moment after it was made
+                page.wait_for_selector(ready)
+                page.wait_for_selector("#question-text:not(:empty)")
+            page.evaluate("(part) => document.querySelector(part).scrollIntoView()", part)
+            page.evaluate("scrollBy(0, -60)")  # the bar at the top lies over what is scrolled to
+            if part == "#report":
+                page.frame_locator("#frame").locator("body[data-ready]").wait_for()
+            page.screenshot(path=OUT / f"{name}.jpg", type="jpeg", quality=72)
         browser.close()
 
 

@@ -172,3 +172,11 @@ def test_what_people_type_is_led_to_what_there_is(here: Callable[..., Any], tmp_
     assert "explore" not in done.stderr
     (tmp_path / "net.gml").write_text("graph []")
     assert "`biconsensus communities` takes networks." in here("merge", "net.gml").stderr
+
+
+def test_a_report_is_a_page(here: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("a,b\n" + "0,0\n1,1\n" * 10)
+    done = here("merge", "labels.csv", "--report", "page.pdf")
+    assert done.returncode == 2
+    assert "give it a name that ends in .html" in done.stderr
+    assert not (tmp_path / "page.pdf").exists()

@@ -135,8 +135,8 @@ def test_fit_finds_two_lines(here: Callable[..., Any], tmp_path: Path) -> None:
     assert len(summary["models"]) == len(summary["log10_nfa"]) == 2
     assert all(value < 0 for value in summary["log10_nfa"])
     rows = list(csv.DictReader((tmp_path / "m.csv").read_text().splitlines()))
-    assert len({row["model"] for row in rows[:30]} - {"-1"}) <= 2
-    assert {row["model"] for row in rows} == {"0", "1", "-1"}
+    assert len({row["group"] for row in rows[:30]} - {"-1"}) <= 2
+    assert {row["group"] for row in rows} == {"0", "1", "-1"}
 
 
 def test_label_width_reaches_elements_beyond_the_threshold(here: Callable[..., Any], tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_label_width_reaches_elements_beyond_the_threshold(here: Callable[..., A
         options = ("--threshold", "0.01", "--samples", "500", "--label-width", width, "--quiet", "--out", "m.csv")
         assert here("fit", "points.csv", *options).returncode == 0
         rows = list(csv.DictReader((tmp_path / "m.csv").read_text().splitlines()))
-        labelled[width] = np.array([row["model"] == "0" for row in rows])
+        labelled[width] = np.array([row["group"] == "0" for row in rows])
     assert np.array_equal(labelled["1"], y == 0)
     assert labelled["2"].all()
     wrong = here("fit", "points.csv", "--threshold", "0.01", "--label-width", "0")

@@ -109,6 +109,20 @@ def test_the_keyboard_moves_the_quorum_and_elements_are_tied(page: Any, table: P
     page.wait_for_selector("#ties", state="hidden")
 
 
+def test_changes_that_come_quickly_are_all_kept(page: Any, table: Path) -> None:
+    page.set_input_files("#file", table)
+    page.wait_for_selector(READY)
+    page.wait_for_selector("#sources tr")
+    # both in one step of the browser, so that the second is made before the server knows of the first
+    page.evaluate(
+        "[...document.querySelectorAll('#sources [type=checkbox]')].slice(0, 2).forEach((box) => box.click())"
+    )
+    page.wait_for_selector("#sources tr.off:nth-child(2)")
+    page.wait_for_selector(READY)
+    voting = [box.is_checked() for box in page.locator("#sources [type=checkbox]").all()]
+    assert voting == [False, False, *[True] * (len(voting) - 2)]
+
+
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_phone_shows_everything_in_its_width(browser: Any, explorer: Explorer, dark: bool) -> None:
     scheme = "dark" if dark else "light"

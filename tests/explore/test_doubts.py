@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -22,6 +23,10 @@ def test_the_header_of_an_edge_list_that_became_a_link() -> None:
 
 def test_what_a_network_holds() -> None:
     assert network_line("n", read_graph([(0, 1), (1, 2)])) == "n: 3 nodes, 2 links."
+    oneway = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
+    for directed in (oneway, nx.DiGraph(oneway)):
+        assert network_line("n", read_graph(directed)) == "n: 3 nodes, 2 links, directions left out."
+    assert network_line("n", read_graph(nx.Graph(oneway))) == "n: 3 nodes, 2 links."
     alone = read_graph([(0, 1, 0.5), (1, 2, 3)], nodes=range(5))
     assert network_line("n", alone) == "n: 5 nodes, 2 links, weights from 0.5 to 3, 2 nodes without a link."
 

@@ -113,6 +113,10 @@ def test_label_width_widens_labels_and_predictions_but_no_members() -> None:
     assert (wide.labels_ == np.where(distance.min(1) <= 0.036, distance.argmin(1), -1)).all()
     assert (wide.predict(x) == wide.labels_).all()
     assert (wide.labels_ >= 0).sum() > (narrow.labels_ >= 0).sum()
+    for fitter in (narrow, wide):
+        np.testing.assert_array_equal(fitter.consensus_.labels, fitter.labels_)
+        inside = np.flatnonzero(fitter.labels_ >= 0)
+        assert fitter.consensus_.membership[inside, fitter.labels_[inside]].all()
 
 
 def test_support_is_what_stands_behind_each_model(both_lines: MultiModelFitter) -> None:
@@ -779,3 +783,11 @@ def test_repeated_points_suggest_no_threshold() -> None:
     X = np.repeat([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0]], 30, axis=0)
     with pytest.warns(NoConsensusWarning, match="no model is meaningful"):  # and of the threshold nothing is said
         MultiModelFitter("line", threshold=0.3, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"), [("n_groups", r"params_\[:n\] after the fit"), ("max_trials", "n_samples")]
+)
+def test_names_of_other_libraries_are_pointed_to(name: str, instead: str) -> None:
+    with pytest.raises(InputTypeError, match=f"no parameter '{name}'; what you look for is {instead}"):
+        MultiModelFitter("line", **{name: 3})

@@ -119,14 +119,14 @@ class TestStructures:
     def test_hypotheses_behind_the_models(self, monkeypatch: pytest.MonkeyPatch) -> None:
         x = lines()
         both = [found(x, LEVEL), found(x, UPRIGHT)]
-        members = search_module.members_of(both, x)
-        one = search_module.consensus_of(both, x, members)
+        members, labels = search_module.members_of(both, x), search_module.labels_of(both, np.full(2, 0.02), x)
+        one = search_module.consensus_of(both, x, members, labels)
         assert [part.tolist() for part in one.candidates] == [[0, 1, 2], [3, 4, 5]]
         assert list(one.pool.names[:4]) == [f"model {t}: hypothesis {i}" for t, i in ((0, 0), (0, 1), (0, 2), (1, 0))]
         votes = search_module._votes(both[0], 2, x)
         np.testing.assert_array_equal(votes, np.abs(x[:, 1:]) <= [0.02, 0.01])
         monkeypatch.setattr(search_module, "_SUPPORT", 2 * len(x))
-        fewer = search_module.consensus_of(both, x, members)
+        fewer = search_module.consensus_of(both, x, members, labels)
         assert [part.tolist() for part in fewer.candidates] == [[0, 1], [2, 3]]
 
 

@@ -188,3 +188,18 @@ def test_tables_that_pandas_wrote_with_its_index(tmp_path: Path) -> None:
     path.write_text(",".join(["", *"abcdefgh" * 30]) + "\n")
     with pytest.raises(FileFormatError, match=r"line 1: '.{79} is no edge"):
         read_graph(path)
+
+
+@pytest.mark.parametrize("header", ["", "a,b,c,d,e,f"])
+def test_a_square_table_of_numbers_is_an_adjacency(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "adjacency.csv"
+    ring = np.roll(np.eye(6), 1, axis=1) * 2
+    np.savetxt(path, ring + ring.T, fmt="%g", delimiter=",", header=header, comments="")
+    graph = read_graph(path)
+    np.testing.assert_array_equal(graph.adjacency.toarray(), ring + ring.T)
+    assert graph.names == (header.split(",") if header else list(range(6)))
+    assert set(read_graph(path, weight=None).adjacency.data) == {1}
+    path.write_text("".join(f"{k},{k + 1},1,2,3,4\n" for k in range(9)))
+    assert read_graph(path).n_edges == 9, "more lines than columns: an edge list with attributes"
+    path.write_text("".join(f"{k},{k + 1},1,2,3,word\n" for k in range(6)))
+    assert read_graph(path).n_edges == 6

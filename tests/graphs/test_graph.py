@@ -178,3 +178,8 @@ def test_the_weights_have_the_name_that_was_given() -> None:
 
 def test_a_graph_is_shown_in_one_line() -> None:
     assert repr(read_graph(EXPECTED)) == "Graph(4 nodes, 4 edges)"
+
+
+def test_the_edges_of_networkx_are_an_edge_list():
+    graph = nx.karate_club_graph()
+    assert read_graph(graph.edges()).n_edges == read_graph(graph.edges).n_edges == 78

@@ -328,3 +328,19 @@ def test_one_group_is_not_held_against_the_data() -> None:
     means = [point["means"] for point in content_of(render_report(found, X=points))["path"]["points"]]
     assert any("no border is clearer than chance" in text for text in means)
     assert not any("does not speak for this grouping (evidence 0)" in text for text in means)
+
+
+def test_hypotheses_behind_models_are_counted_not_listed() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (90, 2))
+    X[:40, 1], X[40:70, 0] = 0.5 * X[:40, 0], 0.3
+    found = bc.MultiModelFitter("line", threshold=0.02, random_state=0).fit(X).consensus_
+    page = render_report(found, X=X)
+    assert content_of(page)["sources"] == []
+    numbers = sorted({len(own) for own in found.candidates})
+    said = " to ".join(str(n) for n in sorted({numbers[0], numbers[-1]}))
+    assert f"{said} for each model here" in page
+    nothing = bc.MultiModelFitter("line", threshold=0.001, random_state=0)
+    with pytest.warns(NoConsensusWarning):
+        page = render_report(nothing.fit(rng.uniform(-1, 1, (40, 2))).consensus_)
+    assert "No hypothesis, which is a model through a few random elements, was more than chance." in page

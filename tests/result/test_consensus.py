@@ -13,7 +13,7 @@ import biconsensus as bc
 from biconsensus.errors import PoolWarning
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.quorum._confidence import confidence
-from biconsensus.result._notebook import sentence_of
+from biconsensus.result._notebook import chance_text, sentence_of
 from tests.helpers.strategies import label_tables, paper_consensus, quiet_consensus
 
 
@@ -357,9 +357,8 @@ def test_tables_for_people():
     assert html.count("<tr>") == 51  # a head and the first 50
     assert f"<p>{c.summary}</p>" in html
     assert c.summary.startswith("51 groups at quorum 0.5; the quorum was given; a group needs 2 elements")
-    assert (
-        f"<tr><td>0</td><td>2</td><td>{c.confidence().groups[0]:.2f}</td><td>2</td><td>2</td><td>1.00</td></tr>" in html
-    )
+    first = ["0", "2", f"{c.confidence().groups[0]:.2f}", chance_text(c.significance[0]), "2", "1.00"]
+    assert f"<tr>{''.join(f'<td>{cell}</td>' for cell in first)}</tr>" in html
     frame = c.to_frame()
     assert frame.index.tolist() == list(range(102))
     assert frame["label"].tolist() == c.labels.tolist()
@@ -369,7 +368,8 @@ def test_a_group_whose_elements_are_all_labelled_elsewhere_is_listed_with_none()
     groups = [range(20)] * 6 + [range(8)] * 3 + [range(9)]
     c = overlapping(groups, 20, min_elements=2)
     assert len(c) == 2
-    assert "<tr><td>1</td><td>0</td><td>4</td><td>16</td><td>0.00</td></tr>" in c._repr_html_()
+    assert "<tr><td>1</td><td>0</td><td>4</td><td>0.00</td></tr>" in c._repr_html_()
+    assert "chance" not in c._repr_html_()
 
 
 def test_results_on_other_elements_cannot_be_compared():

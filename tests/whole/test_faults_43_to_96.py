@@ -206,7 +206,7 @@ def test_49_text_labels_without_a_header(cli: Any) -> None:
     assert "line 1 (a, x) was read as data, because its values come again" in said
     Path("u.csv").write_text("p,q\n" + "a,x\n" * 10 + "b,y\n" * 10)
     said = cli("merge", "u.csv", "--json")[2]
-    assert "line 1 (p, q) was read as the header; header=False (--no-header) makes it the first row" in said
+    assert "line 1 (p, q) was read as the header; --no-header makes it the first row" in said
     assert json.loads(cli("merge", "u.csv", "--no-header", "--json")[1])["elements"] == 21
 
 

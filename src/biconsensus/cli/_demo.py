@@ -154,8 +154,8 @@ def models(seed: int) -> DemoResult:
     X, truth = star(seed)
     fitter = MultiModelFitter("line", threshold=0.02, random_state=seed).fit(X)
     found = f"{len(fitter.params_)} lines among {X.shape[0]} points, half of them outliers; five were drawn."
-    drawn = FittedModels(get_model("line"), fitter.params_, 0.02, fitter.labels_)
-    extra = {"log10 NFA": fitter.nfa_.tolist(), "Parameters": parameters(fitter.params_)}
+    drawn = FittedModels(get_model("line"), fitter.params_, 0.02)
+    extra = {"Parameters": parameters(fitter.params_)}
     return DemoResult(
         fitter.consensus_, truth, found, {"title": "Lines among outliers", "X": X, "models": drawn, "extra": extra}
     )

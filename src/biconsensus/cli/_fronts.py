@@ -29,7 +29,8 @@ def run_merge(
     with output.working(f"reading {input_name(path)}"):
         pool, true = label_pool(path, reading, settings["n_jobs"], output)
         pool = weighed_pool(pool, weights or [])
-        if settings.get("weights") is None:
+        # with more groupings than elements, many are bound to say the same
+        if settings.get("weights") is None and len(pool.sources) <= pool.shape[0]:
             output.notes += redundancy_notes(pool)
     if together:
         settings = settings | {"together": [elements_of(pool, one) for one in together]}
@@ -151,11 +152,10 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         "title": f"Fitted models ({kind}) of {input_name(path)}",
         "X": X,
         "features": names,
-        "models": FittedModels([get_model(one) for one in fitter.families_], fitter.params_, width, fitter.labels_),
+        "models": FittedModels([get_model(one) for one in fitter.families_], fitter.params_, width),
         "image": image,
         "extra": {
             "Family": fitter.families_,
-            "log10 NFA": fitter.nfa_.tolist(),
             "Threshold": [f"{width:.3g}" for width in widths],
             "Parameters": parameters(fitter.params_),
         },
@@ -164,7 +164,7 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         with_ids(fitter.consensus_, ids),
         truth=true,
         page=page,
-        columns={"model": fitter.labels_, "log10_nfa": nfa_of_elements(fitter)},
+        columns={"log10_nfa": nfa_of_elements(fitter)},
         table=model_table(fitter) if len(widths) else None,
         families=fitter.families_,
         models=[params.tolist() for params in fitter.params_],
@@ -201,16 +201,18 @@ def nfa_of_elements(fitter: Any) -> Any:
 
 
 def model_table(fitter: Any) -> Any:
-    """One row for each model: its family, the points that are nearest to it, false alarms, threshold, parameters."""
+    """One row for each model: its family, the points that are nearest to it, chance, threshold, parameters."""
     import numpy as np
     from rich import box
     from rich.table import Table
 
-    table = Table("model", "family", "points", "log10 NFA", "threshold", "parameters", box=box.SIMPLE)
+    from biconsensus.result._notebook import chance_text
+
+    table = Table("model", "family", "points", "chance", "threshold", "parameters", box=box.SIMPLE)
     rows = zip(fitter.families_, fitter.nfa_, fitter.thresholds_, parameters(fitter.params_))
     for index, (family, nfa, width, text) in enumerate(rows):
         n_elements = int(np.sum(fitter.labels_ == index))
-        table.add_row(str(index), family, str(n_elements), f"{nfa:.1f}", f"{width:.3g}", text)
+        table.add_row(str(index), family, str(n_elements), chance_text(float(nfa)), f"{width:.3g}", text)
     return table
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from biconsensus.protocols import Progress
     from biconsensus.result._consensus import Consensus
 
+PAGES = (".html", ".htm", "")
+"""Endings of a report; devices and pipes have none."""
 MOST_LINES = 30
 """Groups that a terminal shows: about one screen."""
 OPTIONS = {
@@ -27,6 +29,8 @@ OPTIONS = {
     "min_candidates": "--min-candidates",
     "n_samples": "--samples",
     "quorum": "--quorum",
+    "threshold": "--threshold",
+    "epsilon": "--epsilon",
 }
 """Options by the names of the settings in Python, as errors and warnings of the library use them."""
 
@@ -144,7 +148,7 @@ class Output:
         if self.as_json:
             print(json.dumps(self.summary(consensus, scores, more), indent=2))
         elif not self.quiet:
-            self.show(consensus, scores, table, (columns or {}).get("model"))
+            self.show(consensus, scores, table)
         if self.verbose:
             said = ", ".join(f"{name}={plain(value)}" for name, value in consensus.settings.items())
             print(f"settings: {said}", file=sys.stderr)
@@ -190,7 +194,7 @@ class Output:
             "seconds": round(time.perf_counter() - self.started, 3),
         }
 
-    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None, models: Any = None) -> None:
+    def show(self, consensus: Consensus, scores: dict[str, float], table: Any = None) -> None:
         """A table for people, of the groups or of the models behind them."""
         from rich.console import Console
 
@@ -199,11 +203,12 @@ class Output:
             console.print(f"read {self.decided}", markup=False)
         if len(consensus):
             console.print(group_table(consensus) if table is None else table)
-        if models is None:
-            console.print(consensus.summary, markup=False)
-        else:
+        if consensus.settings.get("chosen_by") == "models":
             number = "1 model" if len(consensus) == 1 else f"{len(consensus):,} models"
-            console.print(f"{number}, {int((models < 0).sum()):,} of {models.size:,} points on none of them.")
+            outside, size = int((consensus.labels < 0).sum()), consensus.labels.size
+            console.print(f"{number}, {outside:,} of {size:,} points on none of them.")
+        else:
+            console.print(consensus.summary, markup=False)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
         for path in (self.out, self.report, self.save):
@@ -228,6 +233,7 @@ def with_options(text: str) -> str:
     >>> with_options("n_groups=3 picks its own quorum; drop quorum=0.4 or n_groups.")
     '--groups 3 picks its own quorum; drop --quorum 0.4 or --groups.'
     """
+    text = re.sub(r"\b(?:\w+=\S+|drop|id_column) \((--[^)]+)\)", r"\1", text)  # "header=False (--no-header)" has both
     for name, option in OPTIONS.items():
         text = re.sub(rf"(?<![\w.-]){name}=(?=[\w.])", f"{option} ", text)
         if "_" in name:  # "quorum" is a word, too
@@ -247,7 +253,8 @@ def group_table(consensus: Consensus) -> Any:
     from rich import box
     from rich.table import Table
 
-    from biconsensus.plots._numbers import chance_text, group_numbers
+    from biconsensus.plots._numbers import group_numbers
+    from biconsensus.result._notebook import chance_text
 
     numbers = group_numbers(consensus)
     table = Table(box=box.SIMPLE)
@@ -286,6 +293,8 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
             if not is_stream(real) and (same or real == path.resolve()):
                 raise InputError(f"{name} {target} is the same file as {other}; give it another name.")
         taken[name] = target
+    if report is not None and report.suffix.lower() not in PAGES:
+        raise InputError(f"--report {report}: the report is an HTML page; give it a name that ends in .html.")
 
 
 def truth_scores(consensus: Consensus, truth: Any) -> dict[str, float]:

@@ -108,6 +108,7 @@ def network_line(name: str, graph: Graph) -> str:
     weights = graph.adjacency.data
     if weights.size and weights.min() < weights.max():
         parts.append(f"weights from {weights.min():.4g} to {weights.max():.4g}")
+    parts += ["directions left out"] if graph.directed else []
     alone = int(graph.isolated.sum())
     parts += [f"{alone:,} nodes without a link"] if alone else []
     return f"{name}: {', '.join(parts)}."

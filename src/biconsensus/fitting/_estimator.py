@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,14 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import check_columns_are_numbers, check_finite, check_is_plain, check_jobs, check_seed
+from biconsensus._checks import (
+    KnownNames,
+    check_columns_are_numbers,
+    check_finite,
+    check_is_plain,
+    check_jobs,
+    check_seed,
+)
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
@@ -29,7 +36,7 @@ from biconsensus.fitting._settings import (
     nfa_of,
     sampling_of,
 )
-from biconsensus.fitting._threshold import RANGE, warn_if_too_large
+from biconsensus.fitting._threshold import RANGE, far_above, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
@@ -37,7 +44,7 @@ from biconsensus.result._consensus import Consensus, made_by
 __all__ = ["MultiModelFitter"]
 
 
-class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class MultiModelFitter(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an unknown number of overlapping parametric models, with a bound on false alarms.
 
     Minimal samples make hypotheses; the hypotheses that chance explains are left out; bi-clustering groups the
@@ -95,9 +102,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     pool_ : Pool
         The hypotheses behind the models.
     consensus_ : Consensus
-        The models as bi-clusters of `pool_`. Its labels are votes: the model whose hypotheses hold the element most, of
-        those within whose threshold it lies. So they differ from `labels_` for elements between two models, and for
-        those that get a label beyond the threshold or lose one within it.
+        The models as bi-clusters of `pool_`, with the same labels.
     n_tested_, n_kept_ : int
         Hypotheses of the first round, and how many of them passed the screening.
     n_rounds_ : int
@@ -117,6 +122,15 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> len(fitter.params_), bool(fitter.labels_[0] != fitter.labels_[20])
     (2, True)
     """
+
+    OTHER_NAMES: ClassVar[dict[str, str]] = {
+        **dict.fromkeys(
+            ("n_groups", "n_models", "n_clusters", "n_components", "k"),
+            "params_[:n] after the fit, because the number of models is found, and the most meaningful come first",
+        ),
+        "residual_threshold": "threshold",
+        "max_trials": "n_samples",
+    }
 
     def __init__(
         self,
@@ -203,13 +217,17 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.params_ = params if len(families) > 1 else np.array(params) if params else np.empty((0, 0))
         self.membership_ = members_of(self._found, data)
         self.labels_ = fitted_labels(search, self._found, self.bands_, data)
-        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_), self, "fit(X)")
+        self.consensus_ = made_by(consensus_of(self._found, data, self.membership_, self.labels_), self, "fit(X)")
         self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
+            suggested = None if threshold is None else far_above(threshold, families, data)
+            more = (
+                "another threshold" if suggested is None else f"a larger threshold (the data suggest {suggested:.2g})"
+            )
             warnings.warn(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "
-                "passed the screening. More samples (n_samples), samples of another kind (sampling) or another "
-                "threshold may help.",
+                f"passed the screening. More samples (n_samples), samples of another kind (sampling) or {more} may "
+                "help.",
                 NoConsensusWarning,
                 stacklevel=2,
             )

@@ -700,7 +700,7 @@ def fitted_labels(search: ModelSearch, found: list[Found], bands: FloatArray, da
     return np.asarray(labels[np.unique(data, axis=0, return_inverse=True)[1].ravel()], np.int64)
 
 
-def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) -> Consensus:
+def consensus_of(found: list[Found], data: FloatArray, membership: csr_array, labels: IntArray) -> Consensus:
     """The hypotheses behind the models as a pool, and the models as its bi-clusters."""
     most = max(1, _SUPPORT // len(data))
     sizes = [min(len(one.support), most) for one in found]
@@ -711,7 +711,7 @@ def consensus_of(found: list[Found], data: FloatArray, membership: csr_array) ->
         pool = Pool.from_groups([[]], len(data))
     support = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1]) if found else []
     evidence = np.array([one.log_nfa for one in found], np.float64)
-    return assemble_groups(pool, membership, support, evidence, SETTINGS)
+    return assemble_groups(pool, membership, labels, support, evidence, SETTINGS)
 
 
 def _votes(one: Found, size: int, data: FloatArray) -> FloatArray:

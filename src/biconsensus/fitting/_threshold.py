@@ -28,7 +28,7 @@ _BEST, _MODELS = 3, 8
 _HELD = 0.95
 """Part of the elements of a structure, beyond clutter, that the threshold holds."""
 _FAR = 3.0
-"""A threshold this number of times the proposed one is far too large."""
+"""A threshold this number of times the proposed one is far too large, and one this part of it far too small."""
 _LOOKED_AT = 2000
 """Elements that a proposal for a warning looks at."""
 _CLUTTER = 4.0
@@ -80,8 +80,7 @@ def propose_threshold(
 
 def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray) -> None:
     """Warn of a threshold that is far above what the data suggest, with a proposal."""
-    chosen = data if len(data) <= _LOOKED_AT else data[:: -(-len(data) // _LOOKED_AT)]
-    proposal = scale_of(families, chosen, np.random.default_rng(0))
+    proposal = _proposal(families, data)
     if not proposal or proposal > threshold / _FAR:  # 0 where elements repeat, which says nothing about the noise
         return
     size = diagonal(families[0].model, families[0].view(data))
@@ -91,6 +90,18 @@ def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray
         ThresholdWarning,
         stacklevel=3,
     )
+
+
+def far_above(threshold: float, families: list[Family], data: FloatArray) -> float | None:
+    """The threshold that the data suggest, where it is far above the one that was given; None otherwise."""
+    proposal = _proposal(families, data)
+    return proposal if proposal and proposal > _FAR * threshold else None
+
+
+def _proposal(families: list[Family], data: FloatArray) -> float | None:
+    """Threshold that suits the data, from some of them where there are many."""
+    chosen = data if len(data) <= _LOOKED_AT else data[:: -(-len(data) // _LOOKED_AT)]
+    return scale_of(families, chosen, np.random.default_rng(0))
 
 
 def scale_of(

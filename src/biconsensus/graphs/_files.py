@@ -33,6 +33,8 @@ HEADERS = {
 
 UNPACKED_AT_ONCE = 2**24
 """Bytes of a packed file that are unpacked before its size is looked at again: small beside any memory."""
+FEWEST_OF_A_MATRIX = 6
+"""Columns from which on a square table of numbers is an adjacency: edge lists have two ends and a few attributes."""
 BYTES_OF_A_NODE = 100
 """Memory that a node without an edge takes at least: its name, a number, with its places in the list and the index."""
 
@@ -276,7 +278,10 @@ def _metis(data: bytes, name: str, weight: str | None) -> FileContent:
 
 
 def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
-    """Two or more columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments."""
+    """Two or more columns, split by comma, semicolon, tab or blanks; lines that start with # or % are comments.
+
+    A square table of numbers is an adjacency.
+    """
     lines = list(_rows(_text(data)))
     if lines and lines[0][1][0] == "":  # pandas writes an index, which has no name, in front of the columns
         nodes = lines[0][1][1:]
@@ -284,6 +289,9 @@ def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
             return FileContent(_named_adjacency(lines[1:], name), weight, nodes)
         if all(cell.lower() in HEADERS for cell in nodes[:2]):
             lines = [(number, cells[1:]) for number, cells in lines]
+    square = _square_table([cells for _, cells in lines])
+    if square is not None:
+        return FileContent(square[0], weight, square[1])
     for number, cells in lines:
         if len(cells) < 2 or not all(cells[:2]):
             line = ",".join(cells)
@@ -309,6 +317,21 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
         if brace and len(cells) > 3:
             cells = [cell for cell in cells if cell]
         yield number, cells
+
+
+def _square_table(rows: list[list[str]]) -> tuple[NDArray[np.float64], list[str] | None] | None:
+    """(m, m) weights of a table of numbers with as many rows as columns, and the names of a first line with names.
+
+    Few columns are those of an edge list.
+    """
+    m = len(rows[0]) if rows else 0
+    if m < FEWEST_OF_A_MATRIX or not m <= len(rows) <= m + 1 or any(len(cells) != m for cells in rows):
+        return None
+    names = rows[0] if len(rows) > m else None
+    numbers = rows if names is None else rows[1:]
+    if not all(is_number(cell) for cells in numbers for cell in cells):
+        return None
+    return np.array(numbers, dtype=np.float64), names
 
 
 def _named_adjacency(lines: Sequence[tuple[int, list[str]]], name: str) -> NDArray[np.float64]:

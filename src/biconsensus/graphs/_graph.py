@@ -13,8 +13,8 @@ What happens to the special cases, the same for every form:
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ class Graph:
     """(m, m) symmetric float64 weights, zero diagonal, sorted indices."""
     names: list[Hashable]
     """The user's name of each of the m nodes."""
+    directed: bool = False
+    """Whether links had a direction, which was left out."""
 
     def __repr__(self) -> str:
         """One line: nodes and edges."""
@@ -174,14 +176,15 @@ def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None, weight: st
     square = csr_array(coo_array((weights, (given.row, given.col)), shape=given.shape))
     difference = abs(square - square.T)
     symmetric = difference.nnz == 0 or float(difference.max()) <= 1e-12 * float(square.max())
-    return _finish(square, listed, twice=symmetric)
+    return replace(_finish(square, listed, twice=symmetric), directed=not symmetric)
 
 
 def from_edge_list(
     edges: Iterable[Any], nodes: Sequence[Hashable] | None = None, weight: str | None = DEFAULT_WEIGHT
 ) -> Graph:
     """Read pairs or triples; names in order of first appearance. Without `weight` all edges weigh 1."""
-    if isinstance(edges, Mapping) or not (isinstance(edges, Iterable) or hasattr(edges, "columns")):
+    mapping = isinstance(edges, Mapping) and not isinstance(edges, Set)  # the edges of networkx are both
+    if mapping or not (isinstance(edges, Iterable) or hasattr(edges, "columns")):
         raise InputTypeError(
             f"graph: received {type(edges).__name__}; allowed are a networkx or igraph graph, an (m, m) adjacency, "
             "an edge list of (u, v) or (u, v, weight), or the path of a GML, GraphML, Pajek or edge-list file"
@@ -308,7 +311,7 @@ def from_networkx(graph: Any, weight: str | None) -> Graph:
     ]
     values = [edge_weight(w, k) for k, (_, _, w) in enumerate(triples)]
     ends = np.array([t[:2] for t in triples], dtype=np.int64).reshape(-1, 2)
-    return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)
+    return replace(from_ends(ends[:, 0], ends[:, 1], np.array(values), names), directed=bool(graph.is_directed()))
 
 
 def _check_attribute(weight: str | None, attributes: Iterable[Any]) -> None:
@@ -328,7 +331,7 @@ def from_igraph(graph: Any, weight: str | None) -> Graph:
     _check_attribute(weight, graph.es.attributes())
     named = weight is not None and weight in graph.es.attributes()
     values = [edge_weight(w, k) for k, w in enumerate(graph.es[weight])] if named else [1.0] * len(ends)
-    return from_ends(ends[:, 0], ends[:, 1], np.array(values), names)
+    return replace(from_ends(ends[:, 0], ends[:, 1], np.array(values), names), directed=bool(graph.is_directed()))
 
 
 def relabel(labels: Any) -> IntArray:

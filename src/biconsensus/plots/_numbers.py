@@ -16,9 +16,6 @@ from biconsensus.protocols import FloatArray, IntArray
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
-if TYPE_CHECKING:
-    from biconsensus.result._consensus import Consensus
-
 
 @dataclass(frozen=True)
 class GroupNumbers:
@@ -39,20 +36,6 @@ class GroupNumbers:
     (where each candidate is its own source, over those behind the group)."""
     significance: FloatArray
     """(T,) base-10 logarithm of its chance, as `Consensus.significance`."""
-
-
-def chance_text(log_chance: float) -> str:
-    """A chance, given by its base-10 logarithm, for people to read.
-
-    Examples
-    --------
-    >>> chance_text(-0.1), chance_text(-3.3), chance_text(-250.0), chance_text(1.0)
-    ('0.79', '5e-04', '< 1e-99', '10')
-    """
-    if log_chance < -99:
-        return "< 1e-99"
-    chance = 10.0 ** min(log_chance, 300.0)
-    return f"{chance:.2g}" if chance >= 0.001 else f"{chance:.0e}"
 
 
 def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> GroupNumbers:

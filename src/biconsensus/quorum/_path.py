@@ -338,8 +338,8 @@ class QuorumPath:
         small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
         if len(found) != n_groups or small:
             warnings.warn(
-                f"n_groups={n_groups}: the pool does not have that many groups of min_elements={self.min_elements}; "
-                f"returning {len(found)}, whatever their size.",
+                f"n_groups={n_groups}: the pool does not have that many groups of at least {self.min_elements} "
+                f"elements; the answer has {len(found)}{', some of them smaller' if small else ''}.",
                 PoolWarning,
                 stacklevel=2,
             )

@@ -42,7 +42,7 @@ SURE_NOTES = {
 ONE_POINT_NOTES = {
     False: "This result has one point: its quorum was given, or its groups overlap. With quorum='auto' the page "
     "moves along the quorum path.",
-    True: "Each group is a model that was fitted to its elements, and that chance does not explain.",
+    True: "Each group is a model that was fitted to its elements. The number of false alarms decided how many.",
 }
 """Why there is no slider, by whether the groups are fitted models."""
 DOUBTFUL = 0.5
@@ -171,7 +171,8 @@ def render_report(
         title=title,
         version=__version__,
         headline=headline(consensus),
-        summary="" if consensus.summary in headline(consensus) else consensus.summary,
+        summary="" if _are_models(consensus) or consensus.summary in headline(consensus) else consensus.summary,
+        models=behind_models(consensus),
         sure_note=SURE_NOTES[bool(content["overlap"])],
         one_point_note=ONE_POINT_NOTES[_are_models(consensus)],
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
@@ -239,6 +240,21 @@ def headline(consensus: Consensus) -> str:
 def _are_models(consensus: Consensus) -> bool:
     """Whether the groups are the elements of fitted models."""
     return bool(consensus.settings.get("chosen_by") == "models")
+
+
+def behind_models(consensus: Consensus) -> str:
+    """How many hypotheses stand behind each fitted model, in two sentences; empty for other results."""
+    if not _are_models(consensus):
+        return ""
+    numbers = [own.size for own in consensus.candidates]
+    if not numbers:
+        return "No hypothesis, which is a model through a few random elements, was more than chance."
+    few, many = min(numbers), max(numbers)
+    said = f"{few:,} to {many:,}" if few < many else f"{few:,}"
+    return (
+        "A hypothesis is a model through a few random elements. Those that hold nearly the same elements make one "
+        f"group, to which the model is fitted: {said} for each model here, as the table of groups says."
+    )
 
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:
@@ -343,7 +359,7 @@ def about_rows(consensus: Consensus, about: dict[str, Any]) -> list[dict[str, st
         "Loss of the reconstruction": f"{consensus.objective:,.6g}",
         **{f"Setting {name}": value for name, value in consensus.settings.items()},
         **{
-            f"Search, {name}": value
+            f"Search, {name}": f"{value:,.6g}" if isinstance(value, float) else value
             for name, value in consensus.extraction.items()
             if np.ndim(value) == 0 and not isinstance(value, dict)
         },

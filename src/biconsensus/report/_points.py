@@ -10,12 +10,12 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from biconsensus.matrix._groups import top_in_rows
-from biconsensus.plots._numbers import chance_text
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._confidence import Likeness, calibrated
 from biconsensus.report._encode import packed, packed_shares, round_off, rounded
 from biconsensus.report._sample import Sample
 from biconsensus.result._consensus import at_point, of_elements
+from biconsensus.result._notebook import chance_text
 from biconsensus.significance._agreement import AgreementEvidence
 
 if TYPE_CHECKING:

@@ -33,14 +33,25 @@ one group. A convention of the page; nothing is decided by it."""
 
 
 def source_data(consensus: Consensus, sample: Sample, truth: Any) -> dict[str, Any]:
-    """Records of the sources, the best agreeing first, with the scores against the truth where it is known."""
+    """Records of the sources, the best agreeing first, with the scores against the truth where it is known.
+
+    The sources of fitted models are counted only.
+    """
     pool = consensus.pool
     single = pool.shape[1] == len(pool.sources) > 1
+    scores = truth_scores(consensus, truth, single)
+    told = {
+        "scores": [{"name": score["name"], "consensus": round_off(score["consensus"])} for score in scores],
+        "hypotheses": single,
+        "sourcesTotal": len(pool.sources),
+        "comparedOn": int(sample.even.sum()),
+    }
+    if consensus.settings.get("chosen_by") == "models":  # nobody wants to look at one sample of points
+        return {**told, "sources": []}
     elements = sample.elements[sample.even]
     here = consensus if sample.whole else of_elements(consensus, elements, sample.even_pool)
     numbers = source_numbers(here, Overlaps.of(here))
     ranked = np.argsort(-np.nan_to_num(numbers.nmi), kind="stable")[:MOST_SOURCES]
-    scores = truth_scores(consensus, truth, single)
     compared = compare_sources(consensus, sample) if not single else Comparison.nothing(len(pool.sources))
     rows = [
         {
@@ -57,13 +68,7 @@ def source_data(consensus: Consensus, sample: Sample, truth: Any) -> dict[str, A
     ]
     for row in rows:
         row["remark"] = _remark(row)
-    return {
-        "sources": rows,
-        "scores": [{"name": score["name"], "consensus": round_off(score["consensus"])} for score in scores],
-        "hypotheses": single,
-        "sourcesTotal": len(pool.sources),
-        "comparedOn": int(sample.even.sum()),
-    }
+    return {**told, "sources": rows}
 
 
 def _params(pool: Pool, k: int) -> str:

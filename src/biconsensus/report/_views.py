@@ -54,8 +54,6 @@ class FittedModels:
         Its instances, in the order of the groups.
     threshold : float
         Half width of their bands.
-    labels : (m,) int array, optional
-        Model of each element, -1 for outliers; the labels of the consensus if not given.
 
     Examples
     --------
@@ -67,7 +65,6 @@ class FittedModels:
     model: Any
     params: Any
     threshold: float
-    labels: Any = None
 
     def each(self) -> list[tuple[Any, FloatArray]]:
         """Model and parameters (1, p) of every instance."""
@@ -297,10 +294,8 @@ def models_view(
     consensus: Consensus, sample: Sample, X: FloatArray, names: list[str], models: FittedModels
 ) -> dict[str, Any]:
     """Points by model, the models as bands where the plane allows it, and the residuals."""
-    labels = consensus.labels if models.labels is None else np.asarray(models.labels)
     view = points_view(consensus, sample, X, names)
     view["title"] = "The elements and the fitted models"
-    view["groupsAt"] = [labels[sample.elements[sample.even]].tolist()]
     view["residuals"] = _residuals(X, models)
     first = _first_axes(X[sample.elements[sample.even]], names, models)
     if first:

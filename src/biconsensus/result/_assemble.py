@@ -113,7 +113,12 @@ def assemble(
 
 
 def assemble_groups(
-    pool: Pool, members: csr_array, candidates: list[IntArray], evidence: FloatArray, settings: dict[str, Any]
+    pool: Pool,
+    members: csr_array,
+    labels: IntArray,
+    candidates: list[IntArray],
+    evidence: FloatArray,
+    settings: dict[str, Any],
 ) -> Consensus:
     """Consensus of groups whose elements are not rows of a matrix, such as those of models that were fitted again.
 
@@ -123,6 +128,8 @@ def assemble_groups(
         The candidates.
     members : (m, t) sparse bool array
         Elements of each group.
+    labels : (m,) int array
+        The group of each element, -1 for none.
     candidates : list of t int arrays
         Candidates behind each group.
     evidence : (t,) array
@@ -149,6 +156,7 @@ def assemble_groups(
         objective=float(pool.sizes.sum() - 2 * gains.sum()),
         settings={"quorum": 0.5, "overlap": True, "unassigned": "leave", **settings},
         evidence=evidence,
+        placed=labels,
     )
 
 

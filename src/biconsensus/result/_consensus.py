@@ -93,7 +93,7 @@ class Consensus:
     asked: dict[str, Any] = field(default_factory=dict)
     """The settings that were given, as a file can hold them; `update` and `extend` search with the same settings."""
     placed: IntArray | None = None
-    """(m,) groups with the left-overs that the data placed, because no candidate of any group holds them."""
+    """(m,) group of each element where the data had a say: points, links or models place what the pool does not."""
     trace: PathTrace | ConsensusPath | None = None
     """The quorum path that it was chosen from, where one was searched; `path` has its groups."""
     answers: tuple[Answered, ...] = ()
@@ -134,15 +134,18 @@ class Consensus:
 
     @cached_property
     def labels(self) -> IntArray:
-        """(m,) group of each element, -1 for none; with overlap the group that backs the element most."""
+        """(m,) group of each element, -1 for none.
+
+        With overlap the group that backs the element most; of fitted models the one that the fit gives it.
+        """
+        if self.placed is not None:
+            return self.placed
         overlap = self.settings.get("overlap")
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
             left = np.flatnonzero(labels < 0)
             rows, which = np.unique(self.pool.inverse[left], return_inverse=True)
             labels[left] = shares.largest_in_rows(shares.held_weight(self.pool.rows[rows], self.behind))[which]
-        if self.placed is not None:
-            labels = np.where(labels < 0, self.placed, labels)
         return labels
 
     def _backed_most(self) -> IntArray:
@@ -154,13 +157,11 @@ class Consensus:
 
     @cached_property
     def membership(self) -> csr_array:
-        """(m, T) sparse bool: all groups of each element."""
+        """(m, T) sparse bool: all groups of each element, that of its label among them."""
         found = csr_array(self.members[self.row_of].astype(bool))
-        left = np.flatnonzero((np.diff(found.indptr) == 0) & (self.labels >= 0))
-        if left.size == 0:
-            return found
-        added = csr_array((np.ones(left.size, bool), (left, self.labels[left])), shape=found.shape)
-        return csr_array((found + added).astype(bool))
+        inside = np.flatnonzero(self.labels >= 0)
+        labelled = csr_array((np.ones(inside.size, bool), (inside, self.labels[inside])), shape=found.shape)
+        return csr_array((found + labelled).astype(bool))
 
     @cached_property
     def backing(self) -> FloatArray:

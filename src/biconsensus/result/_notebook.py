@@ -120,16 +120,34 @@ def arrow_of(consensus: Consensus) -> pa.Table:
     return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
 
 
+def chance_text(log_chance: float) -> str:
+    """A chance, given by its base-10 logarithm, for people to read.
+
+    Examples
+    --------
+    >>> chance_text(-0.1), chance_text(-3.3), chance_text(-250.0), chance_text(1.0)
+    ('0.79', '5e-04', '< 1e-99', '10')
+    """
+    if log_chance < -99:
+        return "< 1e-99"
+    chance = 10.0 ** min(log_chance, 300.0)
+    return f"{chance:.2g}" if chance >= 0.001 else f"{chance:.0e}"
+
+
 def table_of(consensus: Consensus) -> str:
     """Small HTML table of the groups."""
     sizes = np.bincount(consensus.labels[consensus.labels >= 0], minlength=len(consensus))
-    sure = None if consensus.settings.get("overlap") else consensus.confidence().groups
+    overlap = bool(consensus.settings.get("overlap"))
+    sure = None if overlap else consensus.confidence().groups
+    # of overlapping groups from labels the chance takes a search of its own for each
+    chance = None if overlap and consensus.evidence is None else consensus.significance
     rows = "".join(
         f"<tr><td>{t}</td><td>{sizes[t]}</td>{'' if sure is None else f'<td>{sure[t]:.2f}</td>'}"
-        f"<td>{group.size}</td><td>{consensus.gains[t]:.4g}</td>"
+        f"{'' if chance is None else f'<td>{as_text(chance_text(float(chance[t])))}</td>'}<td>{group.size}</td>"
         f"<td>{consensus.backing[consensus.labels == t].mean() if sizes[t] else 0.0:.2f}</td></tr>"
         for t, group in enumerate(consensus.candidates[:MOST_ROWS])
     )
-    names = ["group", "elements", *([] if sure is None else ["confidence"]), "candidates", "gain", "mean backing"]
+    names = ["group", "elements", *([] if sure is None else ["confidence"]), *([] if chance is None else ["chance"])]
+    names += ["candidates", "mean backing"]
     head = f"<tr>{''.join(f'<th>{name}</th>' for name in names)}</tr>"
     return f"<p>{as_text(sentence_of(consensus))}</p><table>{head}{rows}</table>"

@@ -40,7 +40,7 @@ class PathGroups:
     significance: FloatArray | None = None
     """(T,) base-10 logarithm of the chance of each group, where there was data to ask."""
     placed: SmallIntArray | None = None
-    """(m,) groups with the left-overs that the data placed, where there are any."""
+    """(m,) group of each element, where the data placed some that no candidate of any group holds."""
 
     def __len__(self) -> int:
         """Number of groups."""

@@ -102,3 +102,11 @@ def test_who_describes_the_columns_is_not_warned() -> None:
         Pool.from_labels(pd.DataFrame(np.zeros((5, 30), dtype=int)), columns=list(range(30)))
         Pool.from_labels(np.array([[0, 1], [0, -2], [1, -2]]), missing=-2)
         Pool.from_labels([[0, 1, 0, 1]] * 30)  # a list has one label vector for each grouping
+
+
+def test_numbers_with_more_digits_than_a_float_has_are_measurements() -> None:
+    rng = np.random.default_rng(0)
+    text = np.array([repr(x) for x in rng.normal(size=40).tolist()], object)
+    (doubt,) = label_doubts(labels(2) | {"height": text})
+    assert "measurements" in doubt
+    assert label_doubts(labels(2) | {"version": np.array(["1.10", "1.2"] * 20, object)}) == [], "few values: labels"

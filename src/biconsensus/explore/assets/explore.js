@@ -12,7 +12,7 @@ let details = null;    // what it said of the last answer, which takes a moment 
 let sheet = { group: "", text: "", page: 0 };
 let chosen = new Map(); // elements that are ticked: number to name
 let asked = null;      // the question on the page
-let shownAnswer = -1, waiting = null, sending = false, pending = {}, reportTimer = null;
+let shownAnswer = -1, waiting = null, sending = null, pending = {}, reportTimer = null;
 let queue = Promise.resolve(); // the change that was made last, when it has been answered
 let changes = 0;       // sent so far: a state that was asked for before the last of them is old
 
@@ -64,14 +64,16 @@ function tell(path, body, headers) {
 // Changes that come quickly are sent as one: the last value of each counts.
 async function choose(patch) {
   Object.assign(pending, patch);
+  Object.assign(state.choices, patch);
   if (sending) return;
-  sending = true;
   while (Object.keys(pending).length) {
-    const now = pending;
+    sending = pending;
     pending = {};
-    await tell("choices", now);
+    const taken = await tell("choices", sending);
+    sending = {};
+    if (!taken) await refresh();
   }
-  sending = false;
+  sending = null;
 }
 
 async function refresh() {
@@ -87,6 +89,7 @@ async function refresh() {
 function show(told) {
   if (state && told.version < state.version) return;
   state = told;
+  if (state.choices) Object.assign(state.choices, sending, pending); // the next change builds on what the server does not know yet
   document.body.dataset.status = state.status;
   document.body.dataset.version = state.version;
   if (details && state.answer && details.number === state.answer.number) { state.confidence = details.confidence; state.alike = details.sources; }

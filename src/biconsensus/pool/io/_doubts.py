@@ -24,7 +24,8 @@ PLACEHOLDERS = frozenset(
 """Words that people write where they have no label; cells that are read as empty are not among them."""
 CODES = (-9, -99, -999, -9999)
 """Numbers that people write where they have no label; other negative numbers are labels, and -1 is in no group."""
-DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+DECIMAL = re.compile(r"[-+]?(\d+[.,]?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
+"""A number as text, as cells with more digits than a float has are kept; the fraction may begin with a comma."""
 SHOWN = 3
 """Names in one sentence."""
 AS_POINTS = "`biconsensus cluster` finds groups in a table of numbers; --drop leaves columns out"
@@ -133,11 +134,10 @@ def _is_measurement(values: NDArray[Any]) -> bool:
     """Whether a column holds fractions, with a point or a comma, and more of them than classes have."""
     if len(values) < FEWEST_ROWS or values.dtype.kind in "biu":
         return False
-    texts = [] if values.dtype.kind == "f" else values.tolist()
-    commas = bool(texts) and all(isinstance(one, str) and DECIMAL_COMMA.fullmatch(one) for one in texts)
-    if not commas and not _has_fractions(values):
-        return False
-    return len(set(values.tolist())) > MOST_CLASSES
+    cells = values.tolist()
+    texts = all(isinstance(one, str) and DECIMAL.fullmatch(one) for one in cells)
+    fractions = any("." in one or "," in one for one in cells) if texts else _has_fractions(values)
+    return fractions and len(set(cells)) > MOST_CLASSES
 
 
 def _first_repeated(ids: NDArray[Any]) -> Any:

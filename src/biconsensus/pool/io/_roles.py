@@ -33,9 +33,11 @@ FEWEST_COLUMNS = 3
 """Columns from which on a first line 0, 1, 2, ... is the header of pandas: one or two such labels are often data."""
 AS_HEADER = "header=True (--header) makes it the header"
 AS_DATA = "header=False (--no-header) makes it the first row"
-AS_USED = "columns=[...] (--columns) decides"
+AS_USED = "columns=[...] (--columns) chooses otherwise"
 AS_DROPPED = "drop (--drop) leaves them out"
 """How to overrule a decision."""
+MOST_NAMED = 6
+"""Columns that one sentence names."""
 FIRST_ROWS = 10_000
 """Rows that decide what the columns of a table are that is not whole in memory."""
 GLANCE = 1000
@@ -214,7 +216,7 @@ def _leave_out_measures(roles: Roles, kind: str) -> None:
     if kind == LABELS and 0 < len(found) < len(roles.used):
         roles.used = [name for name in roles.used if name not in found]
         roles.left_out += found
-        listed = ", ".join(map(repr, found))
+        listed = first_of([repr(name) for name in found])
         roles.notes.append(f"left out because they say how sure a grouping is, and group nothing: {listed}; {AS_USED}")
 
 
@@ -238,12 +240,12 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
             left_out.append(name)
     roles.left_out += left_out
     if left_out:
-        listed = ", ".join(map(repr, left_out))
+        listed = first_of([repr(name) for name in left_out])
         roles.notes.append(f"left out because every row has a value of its own, as ids have: {listed}; {AS_USED}")
     if kind == FEATURES:
         doubtful = [name for name in roles.used if _whole_and_different(raw.columns[name])]
         if doubtful:
-            listed = ", ".join(map(repr, doubtful))
+            listed = first_of([repr(name) for name in doubtful])
             roles.notes.append(
                 f"features with another whole number in every row: {listed}; for ids use id_column (--id)"
             )
@@ -314,7 +316,7 @@ def _point_out_leaks(roles: Roles, raw: Raw, kind: str) -> None:
     truth = raw.columns[roles.truth]
     same = [name for name in roles.used if _same_groups(raw.columns[name], truth)]
     if same:
-        listed = ", ".join(map(repr, same))
+        listed = first_of([repr(name) for name in same])
         roles.notes.append(f"{kind} that say exactly what the truth says: {listed}; {AS_DROPPED}")
 
 
@@ -341,12 +343,16 @@ def warn_of(notes: Iterable[str], what: str, how: str) -> None:
         warnings.warn(f"{what}: {said}.", PoolWarning, stacklevel=level)
 
 
+def first_of(names: Sequence[str]) -> str:
+    """The first names of a list for a sentence."""
+    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+
+
 def decided(raw: Raw, roles: Roles, kind: str) -> str:
     """One line that says what was taken as what."""
-    shown = ", ".join(roles.used[:6]) + (", ..." if len(roles.used) > 6 else "")
     kind = kind if len(roles.used) > 1 else kind.removesuffix("s")
-    parts = [raw.header, f"{len(roles.used)} {kind} ({shown})"]
+    parts = [raw.header, f"{len(roles.used)} {kind} ({first_of(roles.used)})"]
     parts.append("no ids" if roles.ids is None else f"ids from {roles.ids!r}" if roles.ids else "ids from the index")
     parts.append("" if roles.truth is None else f"truth from {roles.truth!r}")
-    parts.append("" if not roles.left_out else f"left out: {', '.join(roles.left_out)}")
+    parts.append("" if not roles.left_out else f"left out: {first_of(roles.left_out)}")
     return f"{raw.name}: " + "; ".join(part for part in parts if part) + "."

@@ -21,8 +21,15 @@ function elementPage() {
       : [swatch(other), ` ${groupName(other)}, where its confidence would be ${number(thereAt()[i], 2)}`]));
   }
   if (own >= 0) lines.push(row("Backing", number(backingAt()[i], 2) + " of the candidates behind its group hold it"));
-  if (own < 0) lines.push(row("Why in no group", whyOutside(i)));
-  lines.push(row("Along the path", points.map((point, p) => make("span", { class: "step" + (p === state.point ? " now" : ""), title: `${point.groups} groups: ${groupName(labelsAt(p)[i])}` }, swatch(labelsAt(p)[i], p)))));
+  if (own < 0) lines.push(row("Why in no group", data.kind === "models" ? "it is not near enough to any model" : whyOutside(i)));
+  if (points.length > 1) lines.push(row("Along the path", points.map((point, p) => make("span", { class: "step" + (p === state.point ? " now" : ""), title: `${point.groups} groups: ${groupName(labelsAt(p)[i])}` }, swatch(labelsAt(p)[i], p)))));
+  at("element-votes").hidden = data.kind === "models";
+  if (data.kind === "models" && known[i]) {
+    const counts = new Map();
+    for (const j of heldLists[rowOf[i]]) if (behind[j] >= 0) counts.set(behind[j], (counts.get(behind[j]) || 0) + 1);
+    const parts = [...counts].sort((a, b) => b[1] - a[1]).map(([group, count]) => make("div", {}, swatch(group), ` ${number(count)} of the ${number(here().candidates[group])} behind ${groupName(group)}`));
+    lines.push(row("Hypotheses that hold it", parts.length ? parts : "none"));
+  }
   at("element-facts").replaceChildren(...lines);
   at("element-sources").replaceChildren(...(known[i] ? votes(i, behind) : [make("tr", {}, make("td", { colspan: 4, text: "The candidates of this element are not on the page: they did not fit." }))]));
 }

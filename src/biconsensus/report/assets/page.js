@@ -46,7 +46,7 @@ function groupsTable() {
   const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be found in this group again with new sources" }];
   const detail = [
     { title: "Sources", text: (row) => number(row.sources), key: (row) => row.sources, digits: 0, help: "Distinct sources behind the group" },
-    { title: "Candidates", text: (row) => number(row.candidates), key: (row) => row.candidates, digits: 0, help: "Candidates behind the group" },
+    { title: data.kind === "models" ? "Hypotheses" : "Candidates", text: (row) => number(row.candidates), key: (row) => row.candidates, digits: 0, help: "How many stand behind the group" },
     { title: "Backing", text: (row) => number(row.backing, 2), key: (row) => row.backing, digits: 2, help: "Share of the candidates behind the group that hold an element of it, on average" },
     { title: "Stability", text: (row) => number(row.stability, 2), key: (row) => row.stability, digits: 2, help: "How well the group is found again in each source: the best overlap (Jaccard index), averaged over the sources" },
     { title: "Gain", text: (row) => number(row.gain, 1), key: (row) => row.gain, digits: 1, help: "Votes for the group beyond the quorum; groups are numbered by it" },
@@ -90,6 +90,10 @@ function elements() {
 
 function sources() {
   const rows = data.sources, named = rows.filter((row) => row.candidates > 0);
+  if (data.kind === "models") {
+    at("sources-bars").hidden = true;
+    return;
+  }
   if (data.hypotheses) {
     at("sources-note").textContent = `Every candidate is a source of its own here: ${number(data.sourcesTotal)} hypotheses, `
       + `${number(rows.filter((row) => row.used).length)} of ${rows.length < data.sourcesTotal ? "the first " + number(rows.length) : "them"} behind a group.`;
