@@ -135,6 +135,17 @@ def test_weights_that_differ_at_random_do_not_hide_groups() -> None:
     assert evidence.of_grouping(np.zeros(60, int)) == 0
 
 
+def test_groups_are_found_where_no_run_on_weights_that_say_nothing_found_any() -> None:
+    plain, truth = block_model(400, 4, 16, 2.2, seed=3)
+    upper = csr_array(triu(plain))
+    upper.data = np.random.default_rng(0).lognormal(0, 1.2, upper.nnz)
+    evidence = LinkEvidence(csr_array(upper + upper.T))
+    proposed = evidence.propose([np.arange(400) % 7], seed=0)
+    best = max((labels for _, labels in proposed), key=evidence.of_grouping)
+    assert adjusted_rand_score(truth, best) > 0.85
+    assert evidence.of_grouping(best) > 0
+
+
 def test_groups_that_are_told_together_have_the_chance_of_the_whole() -> None:
     adjacency, truth = block_model(600, 4, 16, 1.3, seed=3)
     evidence = LinkEvidence(adjacency)

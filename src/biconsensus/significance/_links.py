@@ -22,7 +22,7 @@ from biconsensus.significance._description import (
     log_false_alarms,
     node_certainty,
 )
-from biconsensus.significance._propagation import Weak, propagate
+from biconsensus.significance._propagation import Weak, propagate, spectral_groupings
 
 LN_10 = float(np.log(10.0))
 
@@ -108,16 +108,18 @@ class LinkEvidence:
         by one: each has at most the chance of the whole, which is ``exp(-s)`` for s nats. 0 for a single group.
         """
         n_groups = int(labels.max(initial=-1)) + 1
-        groups = self._whole(labels)
-        if n_groups < 2 or self.links.total == 0 or int(groups.max(initial=0)) + 1 != n_groups:
+        placed = self.place(labels)
+        if n_groups < 2 or self.links.total == 0:
             return np.zeros(n_groups)
-        alarms = np.min([log_false_alarms(links, groups) for links in self.scales], axis=0) + self._told_scale
-        chance = np.minimum(alarms / LN_10, 0.0)
+        apart = np.where(placed < 0, n_groups, placed)  # what no path joins to a group is outside of all
+        alarms = np.min([log_false_alarms(links, apart)[:n_groups] for links in self.scales], axis=0)
+        chance = np.minimum((alarms + self._told_scale) / LN_10, 0.0)
+        groups = self._whole(labels)
         averaged = self._averaged.get(in_order(groups).tobytes(), 0.0)
         return np.minimum(chance, -averaged / LN_10) if averaged > self._described(groups) else np.asarray(chance)
 
     def place(self, labels: IntArray) -> IntArray:
-        """The same groups with every node that has an edge in one: see `place_with_neighbours`."""
+        """The same groups with every node in one from which a path leads there: see `place_with_neighbours`."""
         return place_with_neighbours(self.links.adjacency, labels)
 
     def _whole(self, labels: IntArray) -> IntArray:
@@ -162,9 +164,14 @@ class LinkEvidence:
         placed = [self._whole(labels) for labels in groupings]
         links = self.links
         if len(self.scales) > 1:
-            links = max(
-                self.scales, key=lambda one: max((description_gain(one, labels) for labels in placed), default=0)
-            )
+            # runs on weights that say little tell no scale from another: the spectrum at each scale is asked, too
+            starts = [[*placed, *spectral_groupings(scale)] for scale in self.scales]
+            gains = [
+                max((description_gain(scale, labels) for labels in groups), default=-np.inf)
+                for scale, groups in zip(self.scales, starts)
+            ]
+            best_scale = int(np.argmax(gains))
+            links, placed = self.scales[best_scale], starts[best_scale]
         refined = best_refined(links, placed, rng, progress)
         best = refined[0] if refined else np.zeros(links.n_nodes, np.int64)
         found = [("refined on the network", labels) for labels in refined]

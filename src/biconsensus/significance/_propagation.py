@@ -127,6 +127,14 @@ def propagate(
     return sorted((pair for pair in paid if pair[1] > 0 and pair[0].max() > 0), key=lambda pair: -pair[1]), None
 
 
+def spectral_groupings(links: Links) -> list[IntArray]:
+    """What the spectrum alone shows: one grouping, or none where the network is too large or too small to look."""
+    if 2 * links.source.size > MAX_CELLS or links.n_linked < 4:
+        return []
+    spectrum = _Spectrum(links)
+    return [spectrum.start(max(2, spectrum.n_detectable))]
+
+
 def _states(links: Links, spectrum: _Spectrum, starts: Sequence[IntArray]) -> list[State]:
     """Belief propagation for growing numbers of groups, until the evidence falls; only what can be believed."""
     n_cells, found = links.source.size, list[State]()
