@@ -83,6 +83,18 @@ def departments(seed: int, inside: float = 0.45) -> Case:
     return network_of(np.concatenate(left), np.concatenate(right), truth)
 
 
+def with_weights(case: Case, seed: int, inside: float = 1.0) -> Case:
+    """The same links with log-normal weights at random, those inside groups so many times heavier."""
+    graph, truth = case
+    left, right, _ = graph.edges()
+    weight = np.random.default_rng(seed).lognormal(0.0, 1.0, left.size)
+    weight[truth[left] == truth[right]] *= inside
+    half = coo_array((weight, (left, right)), shape=graph.adjacency.shape)
+    adjacency = csr_array(half + half.T)
+    adjacency.sort_indices()
+    return Graph(adjacency, graph.names), truth
+
+
 def ring() -> Case:
     """Thirty cliques of five in a ring."""
     edges = [(5 * c + a, 5 * c + b) for c in range(30) for a in range(5) for b in range(a)]
@@ -119,13 +131,21 @@ CASES: dict[str, Callable[[int], Case]] = {
     "block model, 1.2 times the limit": lambda seed: block_model(1.2, seed),
     "block model, 1.5 times": lambda seed: block_model(1.5, seed),
     "block model, 2 times": lambda seed: block_model(2.0, seed),
+    "block model, 2 times, random weights": lambda seed: with_weights(block_model(2.0, seed), seed),
+    "block model, 1.5 times, weights twice as heavy inside": lambda seed: with_weights(
+        block_model(1.5, seed), seed, 2.0
+    ),
     "44 unequal groups": departments,
     "ring of 30 cliques of five": lambda seed: ring(),
     "karate": lambda seed: published("karate_club"),
     "football": lambda seed: published("football"),
     "political books": lambda seed: published("polbooks"),
 }
-NULLS: dict[str, Callable[[int], Case]] = {"Erdos-Renyi": random_network, "configuration model": configuration}
+NULLS: dict[str, Callable[[int], Case]] = {
+    "Erdos-Renyi": random_network,
+    "configuration model": configuration,
+    "Erdos-Renyi, random weights": lambda seed: with_weights(random_network(seed), seed),
+}
 
 
 def answers(graph: Graph, seed: int) -> dict[str, tuple[np.ndarray, float]]:

@@ -232,15 +232,33 @@ def test_left_over_nodes():
         fit("somewhere")
 
 
-def test_every_node_with_an_edge_has_a_community():
+def test_every_node_with_a_path_to_a_community_has_one():
     graph = planted()
     graph.add_edges_from([("x", "y"), (0, "pendant")])
     graph.add_node("alone")
     model = bc.ConsensusCommunities(n_runs=3, random_state=0).fit(graph)
     names = dict(zip(model.graph_.names, model.labels_))
-    assert names["alone"] == -1
-    assert min(label for name, label in names.items() if name != "alone") >= 0
+    apart = ("alone", "x", "y")
+    assert [names[name] for name in apart] == [-1, -1, -1]
+    assert min(label for name, label in names.items() if name not in apart) >= 0
     assert names["pendant"] == names[0]
+
+
+def test_leaves_of_a_weighted_network_go_with_their_neighbour_and_the_summary_asks_for_no_sources():
+    graph = nx.les_miserables_graph()
+    model = bc.ConsensusCommunities(random_state=0).fit(graph)
+    label = dict(zip(model.graph_.names, model.labels_))
+    assert all(label[leaf] == label[next(iter(graph[leaf]))] for leaf in graph if graph.degree(leaf) == 1)
+    assert (model.consensus_.significance < -2).sum() >= 3
+    # base results may be chosen as they are, however many sources are behind their groups
+    assert "a group needs 3 elements; every element is in a group." in model.consensus_.summary
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_weights_make_no_communities(seed):
+    graph, rng = nx.gnm_random_graph(100, 400, seed=501 + seed), np.random.default_rng(501 + seed)
+    nx.set_edge_attributes(graph, {edge: rng.lognormal() for edge in graph.edges}, "weight")
+    assert len(bc.ConsensusCommunities(random_state=seed + 1).fit(graph).communities_) == 1
 
 
 @pytest.mark.parametrize("graph", [nx.complete_graph(12), nx.star_graph(9), nx.complete_graph(3)])

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import networkx as nx
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, triu
 from sklearn.metrics import adjusted_rand_score
 
 from biconsensus.graphs import lfr_network, read_graph
 from biconsensus.significance import _propagation
-from biconsensus.significance._description import GroupLinks, Links, best_refined, compact, description_gain, refine
+from biconsensus.significance._description import (
+    GroupLinks,
+    Links,
+    best_refined,
+    description_gain,
+    log_false_alarms,
+    refine,
+)
 from biconsensus.significance._links import LinkEvidence, place_with_neighbours
 
 
@@ -74,14 +83,80 @@ def test_each_group_has_a_p_value_of_at_most_one() -> None:
     assert (found[[1, 2]] < -2).all()
 
 
-def test_what_a_merge_loses_is_the_difference_of_two_groupings() -> None:
-    graph, truth = lfr_network(300, 0.3, 8, random_state=2)
+def chance_of_links_inside(degree: int, inner: int, ends: int) -> float:
+    """Probability that `degree` of `ends` ends, paired at random, have `inner` pairs or more among themselves."""
+    states = {(degree, 0): 1.0}  # ends of the set that are not paired yet, pairs inside
+    for _ in range(degree):
+        after: dict[tuple[int, int], float] = {}
+        for (own, pairs), chance in states.items():
+            if own == 0:
+                after[own, pairs] = after.get((own, pairs), 0.0) + chance
+                continue
+            left = ends - (degree - own) - (degree - own - 2 * pairs)  # ends of all nodes that are not paired yet
+            for key, share in (
+                ((own - 2, pairs + 1), (own - 1) / (left - 1)),
+                ((own - 1, pairs), (left - own) / (left - 1)),
+            ):
+                if share > 0:
+                    after[key] = after.get(key, 0.0) + chance * share
+        states = after
+    return sum(chance for (_, pairs), chance in states.items() if pairs >= inner)
+
+
+def test_false_alarms_are_those_of_links_paired_at_random() -> None:
+    graph, truth = lfr_network(60, 0.3, 6, communities=(8, 20), random_state=2)
     links = Links(graph.adjacency)
-    network = GroupLinks.of(links, truth)
-    partner = np.roll(np.arange(truth.max() + 1), 1)
-    whole = description_gain(links, truth)
-    wanted = [whole - description_gain(links, compact(np.where(truth == g, partner[g], truth))) for g in partner]
-    assert network.lost_by_merging(partner, links.total)[partner] == pytest.approx(wanted)
+    number, degree, inner = links.tally(truth)
+    n = links.n_linked
+    for group, found in enumerate(log_false_alarms(links, truth)):
+        chance = chance_of_links_inside(int(degree[group]), int(inner[group]), round(2 * links.total))
+        wanted = np.log(chance) + np.log(n) + np.log(math.comb(n, int(number[group])))
+        assert wanted - 1e-6 <= found <= wanted + 0.1
+
+
+def test_one_heavy_link_is_no_group() -> None:
+    graph = nx.gnm_random_graph(60, 240, seed=3)
+    graph.add_edge(0, 1, weight=1000.0)
+    read = read_graph(graph)
+    pair = np.array([0 if name in (0, 1) else 1 for name in read.names])
+    assert LinkEvidence(read.adjacency).of_groups(pair).tolist() == [0, 0]
+
+
+def test_weights_that_differ_at_random_do_not_hide_groups() -> None:
+    graph = nx.planted_partition_graph(3, 20, 0.5, 0.05, seed=1)
+    truth = np.repeat([0, 1, 2], 20)
+    links_only = LinkEvidence(read_graph(graph).adjacency).of_grouping(truth)
+    rng = np.random.default_rng(0)
+    nx.set_edge_attributes(graph, {edge: rng.lognormal(0, 1.5) for edge in graph.edges}, "weight")
+    evidence = LinkEvidence(read_graph(graph).adjacency)
+    assert evidence.of_grouping(truth) > links_only - np.log(3) - 1e-9  # what it takes to tell one of three scales
+    assert description_gain(evidence.links, truth) < 0  # with the weights as they are
+    assert (evidence.of_groups(truth) < -2).all()
+    assert evidence.of_grouping(np.zeros(60, int)) == 0
+
+
+def test_groups_are_found_where_no_run_on_weights_that_say_nothing_found_any() -> None:
+    plain, truth = block_model(400, 4, 16, 2.2, seed=3)
+    upper = csr_array(triu(plain))
+    upper.data = np.random.default_rng(0).lognormal(0, 1.2, upper.nnz)
+    evidence = LinkEvidence(csr_array(upper + upper.T))
+    proposed = evidence.propose([np.arange(400) % 7], seed=0)
+    best = max((labels for _, labels in proposed), key=evidence.of_grouping)
+    assert adjusted_rand_score(truth, best) > 0.85
+    assert evidence.of_grouping(best) > 0
+
+
+def test_groups_that_are_told_together_have_the_chance_of_the_whole() -> None:
+    adjacency, truth = block_model(600, 4, 16, 1.3, seed=3)
+    evidence = LinkEvidence(adjacency)
+    assert evidence.of_groups(truth).tolist() == [0, 0, 0, 0]
+    evidence.remember(truth, 7.0)
+    assert evidence.of_groups(3 - truth) == pytest.approx(np.full(4, -7.0 / np.log(10)))
+    clear, groups = block_model(200, 2, 16, 2.5, seed=3)
+    evidence = LinkEvidence(clear)
+    alone = evidence.of_groups(groups)
+    evidence.remember(groups, evidence.of_grouping(groups) - 1.0)
+    assert evidence.of_groups(groups).tolist() == alone.tolist()  # its own description is worth more
 
 
 def test_a_network_of_groups_stays_that_of_its_nodes_when_groups_merge() -> None:
@@ -102,14 +177,6 @@ def test_a_group_without_links_to_others_has_its_number_too() -> None:
 def test_two_groups_have_p_values_too() -> None:
     cliques = nx.disjoint_union_all([nx.complete_graph(10)] * 2)
     assert (LinkEvidence(read_graph(cliques).adjacency).of_groups(np.repeat([0, 1], 10)) < -3).all()
-
-
-def test_groups_without_links_to_others_are_compared_with_the_largest_other_one() -> None:
-    cliques = nx.disjoint_union_all([nx.complete_graph(size) for size in (6, 12, 9)])
-    evidence, labels = LinkEvidence(read_graph(cliques).adjacency), np.repeat([0, 1, 2], [6, 12, 9])
-    network = GroupLinks.of(evidence.links, labels)
-    lost = network.lost_by_merging(np.array([1, 2, 1]), evidence.links.total)
-    assert evidence.of_groups(labels) == pytest.approx(-np.maximum(lost, 0) / np.log(10))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -169,11 +236,11 @@ def test_all_refined_groupings_that_gain_are_kept_best_first_or_the_best_one() -
     assert max(description_gain(noise, labels) for labels in left) <= 0
 
 
-def test_placing_goes_ring_by_ring_to_the_heaviest_and_the_rest_to_the_largest() -> None:
+def test_placing_goes_ring_by_ring_to_the_heaviest_and_nowhere_without_a_path() -> None:
     edges = [("a", "b", 3.0), ("b", "c", 1.0), ("c", "d", 5.0), ("d", "e", 2.0), ("x", "y", 1.0)]
     graph = read_graph(edges, nodes=[*"abcdexy", "alone"])
     labels = np.array([0, -1, 1, -1, -1, -1, -1, -1])
-    assert place_with_neighbours(graph.adjacency, labels).tolist() == [0, 0, 1, 1, 1, 1, 1, -1]
+    assert place_with_neighbours(graph.adjacency, labels).tolist() == [0, 0, 1, 1, 1, -1, -1, -1]
     assert place_with_neighbours(graph.adjacency, np.full(8, -1)).tolist() == [-1] * 8
 
 
@@ -271,6 +338,14 @@ def test_rewiring_keeps_the_degrees_and_nothing_else() -> None:
     assert mixed.adjacency.diagonal().sum() == 0
     assert mixed.weight.max() == 1
     assert description_gain(links, truth) > 0 > description_gain(mixed, truth)
+    rng = np.random.default_rng(0)
+    upper = csr_array(triu(graph.adjacency)) * 1.0
+    upper.data = rng.permutation(upper.nnz) + 1.0
+    weighted = Links(csr_array(upper + upper.T))
+    mixed = _propagation.rewired(weighted, rng)
+    assert abs(np.diff(mixed.adjacency.indptr) - np.diff(weighted.adjacency.indptr)).max() <= 2
+    kept = np.corrcoef(mixed.degree, weighted.degree)[0, 1]
+    assert 0.5 < kept < 0.999  # a link keeps the weight that it had at one of its ends
 
 
 def test_a_low_spectrum_shows_groups_that_no_negative_eigenvalue_shows() -> None:
@@ -282,4 +357,4 @@ def test_a_low_spectrum_shows_groups_that_no_negative_eigenvalue_shows() -> None
     assert not _propagation._Spectrum(mixed).shows_groups()
     weights = np.random.default_rng(0).uniform(1, 1.01, graph.adjacency.nnz)
     weighted = csr_array((weights, graph.adjacency.indices, graph.adjacency.indptr), shape=graph.adjacency.shape)
-    assert not _propagation._Spectrum(Links(csr_array(weighted + weighted.T))).shows_groups()  # not compared
+    assert _propagation._Spectrum(Links(csr_array(weighted + weighted.T))).shows_groups()

@@ -71,7 +71,8 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         Number of communities that you want. By default it is found.
     unassigned : {"nearest", "leave"}
         Whether left-over nodes join a community or stay -1. With "nearest" they join the community whose candidates
-        hold them most, or, if none does, the one to which they have the heaviest links. Nodes without edges stay -1.
+        hold them most, or, if none does, the one to which they have the heaviest links. Nodes from which no
+        path leads to a community stay -1.
     weight : str or None
         Edge attribute, or column of a table of edges, with the weights. None: all edges count the same.
     search : Search, optional

@@ -64,10 +64,10 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     if others:
         numbers = "number was" if len(others) == 1 else "numbers were"
         said.append(f"the next best {numbers} {', '.join(others)}")
-    said.append(
-        f"a group needs {settings.get('min_elements')} elements and {settings.get('min_candidates')} of "
-        f"{len(consensus.pool.sources):,} sources"
-    )
+    # where the data decided, base results could be chosen as they are, however many sources are behind their groups
+    by_sources = settings.get("chosen_by") not in ("points", "links")
+    sources = f" and {settings.get('min_candidates')} of {len(consensus.pool.sources):,} sources" if by_sources else ""
+    said.append(f"a group needs {settings.get('min_elements')} elements{sources}")
     if tested and number and _none_is_confirmed(consensus):
         said.append("the test of agreement (level 0.05) confirms none of them: chance may explain them")
     silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)

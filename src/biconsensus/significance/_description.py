@@ -10,9 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 from scipy.special import gammaln, xlogy
 
-from biconsensus.matrix._groups import in_groups, stored_rows, sums_by, values_at
+from biconsensus.matrix._groups import in_groups, stored_rows, sums_by
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Progress, silent
 
+LN_2 = float(np.log(2.0))
 TINY = 1e-300
 """Keeps the logarithm of an empty share finite; it is multiplied by that share."""
 
@@ -45,6 +46,17 @@ class Links:
         self.linked: BoolArray = np.diff(given.indptr) > 0
         self.n_linked = int(self.linked.sum())
         """Nodes with an edge (N); the others are in no group and cost nothing."""
+
+    @cached_property
+    def equal_weights(self) -> bool:
+        """Whether all links have the same weight, which is one then."""
+        return bool(np.allclose(self.weight, 1.0))
+
+    def with_weights_to(self, power: float) -> Links:
+        """The same network with a power of its weights."""
+        adjacency = self.adjacency.copy()
+        adjacency.data = adjacency.data**power
+        return Links(adjacency)
 
     @cached_property
     def reverse(self) -> IntArray:
@@ -103,6 +115,47 @@ def gain_of_tally(number: FloatArray, degree: FloatArray, inner: FloatArray, tot
     return max(one, own) - float(np.log(total + 1)) - float(np.log(2.0)) - groups_cost(number)
 
 
+def log_false_alarms(links: Links, labels: IntArray) -> FloatArray:
+    """(B,) logarithm of the number of sets like each group that are expected in a network without groups.
+
+    Parameters
+    ----------
+    links : Links
+        The network.
+    labels : (m,) int array
+        Labels from 0, none missing.
+
+    Returns
+    -------
+    (B,) float array
+        At most ``ln(N C(N, n) P(M >= m))``: N sizes, all sets of n of the N nodes, and the probability that the ends of
+        the links, paired at random, leave m links or more inside such a set (the configuration model).
+
+    Notes
+    -----
+    With K of the 2E ends in the set, c = K - 2m links leave it and o = E - m - c are outside:
+    ``P(M = m) = K! (2E - K)! E! 2^c / (m! c! o! (2E)!)``. The terms of the tail fall at least as fast as the first two
+    of them, so a geometric series bounds it. Where weights differ, the heaviest link counts as one and others as less:
+    sums of weights between 0 and 1 are spread less than numbers of links (Hoeffding 1963), and one heavy link alone is
+    no group.
+    """
+    heaviest = float(links.weight.max(initial=0.0)) or 1.0
+    number, degree, inner = links.tally(labels)
+    degree, inner, total = degree / heaviest, inner / heaviest, links.total / heaviest
+
+    def log_probability(inside: FloatArray) -> FloatArray:
+        leaving = np.maximum(degree - 2.0 * inside, 0.0)
+        outside = np.maximum(total - inside - leaving, 0.0)
+        ways = gammaln(degree + 1) + gammaln(2.0 * total - degree + 1) + gammaln(total + 1) - gammaln(2.0 * total + 1)
+        return np.asarray(ways + leaving * LN_2 - gammaln(inside + 1) - gammaln(leaving + 1) - gammaln(outside + 1))
+
+    first = log_probability(inner)
+    ratio = np.where(degree - 2.0 * inner >= 2.0, np.exp(np.minimum(log_probability(inner + 1.0) - first, 0.0)), 0.0)
+    tail = np.where(ratio < 1.0, first - np.log1p(-np.where(ratio < 1.0, ratio, 0.0)), 0.0)
+    n = float(number.sum())
+    return np.asarray(np.minimum(tail, 0.0) + np.log(n) + log_choose(n, number))
+
+
 @dataclass
 class GroupLinks:
     """A network of groups: what is left of the nodes when only whole groups merge."""
@@ -148,33 +201,6 @@ class GroupLinks:
         n = float(number.sum())
         fewer = float(log_choose(n - 1, n_groups - 1) - log_choose(n - 1, n_groups - 2))
         return a, b, fit + members + fewer
-
-    def lost_by_merging(self, partner: IntArray, total: float) -> FloatArray:
-        """(B,) nats that the whole grouping loses when each group alone merges with its partner (B,)."""
-        here, n_groups = np.arange(partner.size), int((self.number > 0).sum())
-        whole = gain_of_tally(self.number, self.degree, self.inner, total)
-        if n_groups <= 2:
-            return np.full(partner.size, whole)
-        shared = values_at(self.between, here, partner)
-        number, degree, inner = (
-            np.stack([part, part[partner], part + part[partner] + more])
-            for part, more in ((self.number, 0.0), (self.degree, 0.0), (self.inner, shared))
-        )
-        change = np.array([-1.0, -1.0, 1.0])  # the two groups go, their union comes
-        expected = (degree / (2.0 * total)) ** 2
-        every = np.maximum((self.degree / (2.0 * total)) ** 2, TINY)
-        chance = float(every.sum()) + change @ expected
-        inside = float(self.inner.sum()) + shared
-        outside = np.maximum(total - inside, 0.0)
-        own = float(xlogy(self.inner, np.maximum(self.inner, TINY) / (total * every)).sum())
-        own = own + change @ xlogy(inner, np.maximum(inner, TINY) / (total * np.maximum(expected, TINY)))
-        own = own + xlogy(outside, np.maximum(outside, TINY) / (total * np.maximum(1.0 - chance, TINY)))
-        own = own - log_choose(inside + n_groups - 2, n_groups - 2)
-        n = float(self.number.sum())
-        told = float(np.log(n) + log_choose(n - 1, n_groups - 2) + gammaln(n + 1) - gammaln(self.number + 1).sum())
-        told = told - change @ gammaln(number + 1)
-        gain = np.maximum(one_rate(inside, chance, total), own) - float(np.log(total + 1)) - float(np.log(2.0)) - told
-        return np.asarray(whole - gain)
 
 
 def to_groups(rows: csr_array, labels: IntArray, n_groups: int) -> csr_array:

@@ -14,15 +14,15 @@ from scipy.sparse import csr_array
 from biconsensus.matrix._groups import largest_in_rows
 from biconsensus.protocols import FloatArray, IntArray, Progress, silent
 from biconsensus.significance._description import (
-    GroupLinks,
     Links,
     best_refined,
     compact,
     description_gain,
     in_order,
+    log_false_alarms,
     node_certainty,
 )
-from biconsensus.significance._propagation import Weak, propagate
+from biconsensus.significance._propagation import Weak, propagate, spectral_groupings
 
 LN_10 = float(np.log(10.0))
 
@@ -60,7 +60,7 @@ class LinkEvidence:
     >>> evidence.of_grouping(np.arange(27) % 3) < 0
     True
     >>> evidence.of_groups(groups).round(1).tolist()
-    [-17.9, -17.9, -17.9]
+    [-21.6, -21.6, -21.6]
     """
 
     kind = "links"
@@ -71,38 +71,64 @@ class LinkEvidence:
 
     def __init__(self, adjacency: csr_array) -> None:
         self.links = Links(adjacency)
+        self.scales = [self.links]
+        """The network with its weights as they are; where they differ, also with other powers of them."""
+        if not self.links.equal_weights:
+            self.scales += [self.links.with_weights_to(power) for power in OTHER_POWERS]
         self._averaged: dict[bytes, float] = {}
         self.weak: Weak | None = None
         """Set by `propose` where the network shows groups, but no single grouping tells them."""
 
     def of_grouping(self, labels: IntArray) -> float:
         """Nats that a grouping saves over one group; left-over nodes count with the group they have most links to."""
-        groups = compact(self.place(labels))
-        averaged = self._averaged.get(in_order(groups).tobytes(), -np.inf)
-        return max(description_gain(self.links, groups), averaged)
+        groups = self._whole(labels)
+        if groups.max(initial=0) == 0:
+            return 0.0
+        return max(self._described(groups), self._averaged.get(in_order(groups).tobytes(), -np.inf))
+
+    def _described(self, groups: IntArray) -> float:
+        """Nats that two groups or more save by their own description, at the best power of the weights."""
+        return max(description_gain(links, groups) for links in self.scales) - self._told_scale
+
+    @property
+    def _told_scale(self) -> float:
+        """Nats that tell which power of the weights is described."""
+        return float(np.log(len(self.scales)))
 
     def remember(self, labels: IntArray, nats: float) -> None:
         """From now on this grouping is worth at least so much: what the network as a whole says for it."""
-        self._averaged[in_order(compact(self.place(labels))).tobytes()] = nats
+        self._averaged[in_order(self._whole(labels)).tobytes()] = nats
 
     def of_groups(self, labels: IntArray) -> FloatArray:
-        """(T,) base-10 logarithm of a p-value: is each group more than a part of the others?
+        """(T,) base-10 logarithm of a p-value: how often has a network without groups a set of nodes like this?
 
-        The null is the grouping in which the group has merged with the one that takes it best; saving s nats over it
-        has a probability of at most ``exp(-s)`` there, because no code is shorter than the model that made the data by
-        more than that (Barron's inequality). 0 where it saves nothing.
+        The null is the configuration model: the same degrees, links at random. For each group, the expected number of
+        sets of any size that are as unlikely as the group, by the number of links inside: see `log_false_alarms`.
+        Where the evidence for the grouping is averaged over all groupings, the groups are told together rather than one
+        by one: each has at most the chance of the whole, which is ``exp(-s)`` for s nats. 0 for a single group.
         """
         n_groups = int(labels.max(initial=-1)) + 1
-        groups = compact(self.place(labels))
-        if n_groups < 2 or self.links.total == 0 or int(groups.max(initial=0)) + 1 != n_groups:
+        placed = self.place(labels)
+        if n_groups < 2 or self.links.total == 0:
             return np.zeros(n_groups)
-        network = GroupLinks.of(self.links, groups)
-        lost = network.lost_by_merging(_best_partners(network, self.links.total), self.links.total)
-        return -np.maximum(lost, 0.0) / LN_10
+        apart = np.where(placed < 0, n_groups, placed)  # what no path joins to a group is outside of all
+        alarms = np.min([log_false_alarms(links, apart)[:n_groups] for links in self.scales], axis=0)
+        chance = np.minimum((alarms + self._told_scale) / LN_10, 0.0)
+        groups = self._whole(labels)
+        averaged = self._averaged.get(in_order(groups).tobytes(), 0.0)
+        return np.minimum(chance, -averaged / LN_10) if averaged > self._described(groups) else np.asarray(chance)
 
     def place(self, labels: IntArray) -> IntArray:
-        """The same groups with every node that has an edge in one: see `place_with_neighbours`."""
+        """The same groups with every node in one from which a path leads there: see `place_with_neighbours`."""
         return place_with_neighbours(self.links.adjacency, labels)
+
+    def _whole(self, labels: IntArray) -> IntArray:
+        """(m,) groups from 0 without gaps, none missing: nodes that no path leads to a group are in the largest."""
+        placed = self.place(labels)
+        apart = (placed < 0) & self.links.linked
+        if apart.any():
+            placed[apart] = np.bincount(placed[placed >= 0], minlength=1).argmax()
+        return compact(placed)
 
     def propose(
         self,
@@ -135,35 +161,36 @@ class LinkEvidence:
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
         rng = np.random.default_rng(seed)
-        refined = best_refined(self.links, [compact(self.place(labels)) for labels in groupings], rng, progress)
-        best = refined[0] if refined else np.zeros(self.links.n_nodes, np.int64)
+        placed = [self._whole(labels) for labels in groupings]
+        links = self.links
+        if len(self.scales) > 1:
+            # runs on weights that say little tell no scale from another: the spectrum at each scale is asked, too
+            starts = [[*placed, *spectral_groupings(scale)] for scale in self.scales]
+            gains = [
+                max((description_gain(scale, labels) for labels in groups), default=-np.inf)
+                for scale, groups in zip(self.scales, starts)
+            ]
+            best_scale = int(np.argmax(gains))
+            links, placed = self.scales[best_scale], starts[best_scale]
+        refined = best_refined(links, placed, rng, progress)
+        best = refined[0] if refined else np.zeros(links.n_nodes, np.int64)
         found = [("refined on the network", labels) for labels in refined]
-        clear = description_gain(self.links, best) > 0 and node_certainty(self.links, best) > CLEAR
+        clear = description_gain(links, best) > self._told_scale and node_certainty(links, best) > CLEAR
         if not clear:
-            told, self.weak = propagate(self.links, refined[:2], list(map(list, together or ())), groupings)
+            told, self.weak = propagate(links, refined[:2], list(map(list, together or ())), groupings)
             for labels, nats in told:
                 found.append(("belief propagation", labels))
-                self.remember(labels, nats)
-        return [(name, np.where(self.links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
+                self.remember(labels, nats - self._told_scale)
+        return [(name, np.where(links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
 
 
+OTHER_POWERS = (0.5, 0.0)
+"""Powers of the weights that are tried beside the weights themselves: their root, and every link counted once. Few
+heavy links leave little evidence in the weights as they are, however much the other links say."""
 CLEAR = 0.95
 """Mean probability of the likeliest group of a node, given the others, from which averaging over groupings is spared.
 It changes the time, hardly the answer: beyond it propagation hardly moved the groups of LFR
 networks of seeds 0 to 3."""
-
-
-def _best_partners(network: GroupLinks, total: float) -> IntArray:
-    """(B,) for each group the one that it would best merge with."""
-    left, right, saved = network.merge_gains(total)
-    n_groups = network.number.size
-    one, other = np.concatenate([left, right]), np.concatenate([right, left])
-    order = np.lexsort((np.tile(saved, 2), one))
-    last = order[np.flatnonzero(np.append(np.diff(one[order]) > 0, True))] if order.size else order
-    largest = np.argsort(-network.number, kind="stable")[:2]
-    partner: IntArray = np.where(np.arange(n_groups) == largest[0], largest[1], largest[0])  # where nothing leads out
-    partner[one[last]] = other[last]
-    return partner
 
 
 def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
@@ -179,8 +206,8 @@ def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
     Returns
     -------
     (m,) int array
-        The same, with every node placed that has an edge; ties go to the smaller label, and nodes from which no path
-        leads to a group to the largest group. Nodes without an edge stay -1, and so do all where there is no group.
+        The same, with every node placed from which a path leads to a group; ties go to the smaller label. Others stay
+        -1.
 
     Examples
     --------
@@ -191,14 +218,10 @@ def place_with_neighbours(adjacency: csr_array, labels: IntArray) -> IntArray:
     [0, 0, 0, 0]
     """
     placed = np.array(labels, dtype=np.int64)
-    linked = np.diff(adjacency.indptr) > 0
-    if (placed >= 0).sum() == 0:
-        return placed
-    while (left := np.flatnonzero((placed < 0) & linked)).size:
+    while (left := np.flatnonzero(placed < 0)).size:
         votes = links_to_groups(adjacency, placed, left)
         reached = np.flatnonzero(np.diff(votes.indptr) > 0)
         if reached.size == 0:
-            placed[left] = np.bincount(placed[placed >= 0]).argmax()
             break
         placed[left[reached]] = largest_in_rows(votes)[reached]
     return placed
