@@ -19,7 +19,7 @@ import numpy as np
 from biconsensus._work import on_one_thread
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
-from biconsensus.matrix._groups import Blocks, held_weight, in_groups, largest_in_rows, sums_by
+from biconsensus.matrix._groups import Blocks, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of, rows_of
 from biconsensus.pool._pool import Pool
@@ -444,8 +444,8 @@ def _finished(votes: Votes, columns: IntArray, rule: str, base: IntArray | None)
 def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray, IntArray]:
     """Groups of all rows and of all columns, from groups of columns that were found on a sample of the rows."""
     if rule == "nearest":
-        held = held_weight(votes.problem.entries, in_groups(columns, votes.problem.weights))
-        return largest_in_rows(held), columns
+        weights = votes.problem.weights
+        return Votes(votes.problem, weights, np.zeros_like(weights)).best_rows(columns)[0], columns
     if rule == "greedy":
         columns = votes.columns_in_turn(votes.first_rows(columns))
         return votes.first_rows(columns), columns
