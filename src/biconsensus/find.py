@@ -594,22 +594,41 @@ def _choice_on_path(
 ) -> Answer:
     """Choose on the quorum path: the number that was asked for, or what the data says, or what the pool alone says."""
     searched = replace(settings, min_elements=path.sizes[0], min_candidates=path.sizes[1])
+    greedy = settings.method == "greedy"
     if settings.n_groups is not None:
-        greedy = settings.method == "greedy"
+        # a tree of very many rows starts from groups of the path, of which the pool may choose as many by itself
+        if path.by_likelihood and evidence is None and not greedy:
+            answer = _choice_of_pool(path, path.best, searched, progress, settings.n_groups)
+            if answer is not None:
+                return answer
         point = _greedy_point(path, searched) if greedy else path.with_n_groups(settings.n_groups)
         return _answer_at(path, point, settings, "n_groups")
-    point = _greedy_point(path, searched) if settings.method == "greedy" else path.best
+    point = _greedy_point(path, searched) if greedy else path.best
     if evidence is not None and not settings.overlap:
         return _choice_by_data(path, point, joined, searched, evidence, progress)
-    if evidence is None and point is path.best and path.far_from_majority:
-        return _answer_at(path, point, settings, "pool")
-    blocks, majority = _majority(path, searched, progress)
-    if len(majority) and path.score(majority) >= path.score(point) - NEARLY_AS_GOOD:
-        answer = _answer_at(path, majority, settings, "pool", "a majority")
+    answer = _choice_of_pool(path, point, searched, progress)
+    assert answer is not None
+    return answer
+
+
+def _choice_of_pool(
+    path: QuorumPath, point: PathPoint, settings: Search, progress: Progress, n_groups: int | None = None
+) -> Answer | None:
+    """A point of the path, or a majority if that fits as well; None if it has not the number of groups asked for."""
+    found = None
+    if point is not path.best or not path.far_from_majority:
+        search, majority = _majority(path, settings, progress)
+        if len(majority) and path.score(majority) >= path.score(point) - NEARLY_AS_GOOD:
+            point, found = majority, search
+    if n_groups is not None and len(point) != n_groups:
+        return None
+    chosen_by = "pool" if n_groups is None else "n_groups"
+    answer = _answer_at(path, point, settings, chosen_by, "" if found is None else "a majority")
+    if found is not None:
         # what ended the search is part of the account
-        account = replace(_as_given(path.condensed, blocks), blocks=answer.found.blocks)
-        return replace(answer, found=account, method=majority.rule)
-    return _answer_at(path, point, settings, "pool")
+        account = replace(_as_given(path.condensed, found), blocks=answer.found.blocks)
+        answer = replace(answer, found=account, method=point.rule)
+    return answer if n_groups is None or len(answer.found.blocks) == n_groups else None
 
 
 def _choice_by_data(

@@ -8,9 +8,8 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
-from biconsensus.matrix import _condensed
-from biconsensus.quorum import _given_number, _path
-from biconsensus.quorum._given_number import _moved, _similarity, group_rows, most_likely
+from biconsensus.quorum import _given_number
+from biconsensus.quorum._given_number import _moved, _similarity, group_rows
 from biconsensus.quorum._score import LEAST_BITS, Overlaps, PathScorer
 from tests.helpers.quorum_pools import problem_of, runs
 
@@ -110,45 +109,3 @@ def test_of_two_that_are_a_group_none_leaves_for_those_it_is_with_less_often() -
     labels = np.empty(pool.rows.shape[0], np.int64)
     labels[pool.inverse] = [0, 0, 1, 1, 1, 1]
     assert np.array_equal(_moved(problem_of(*table), labels), labels)
-
-
-def test_themost_likely_group_is_that_of_the_definition() -> None:
-    rng = np.random.default_rng(5)
-    truth = rng.integers(0, 3, 90)
-    table = np.where(rng.random((90, 7)) < 0.4, rng.integers(0, 4, (90, 7)), truth[:, None]).astype(float)
-    table[rng.random(table.shape) < 0.15] = np.nan
-    pool = bc.Pool.from_labels(table)
-    problem = bc.PreferenceMatrix.from_pool(pool)
-    labels = np.zeros(problem.shape[0], np.int64)
-    labels[pool.inverse] = np.where(rng.random(90) < 0.2, rng.integers(0, 3, 90), truth)
-    scores = np.zeros((90, 3))
-    for source in range(7):
-        seen = ~np.isnan(table[:, source])
-        for label in np.unique(table[seen, source]):
-            inside = table[:, source] == label
-            for group in range(3):
-                own = labels[pool.inverse] == group
-                share = (np.sum(own & inside) + inside.sum() / seen.sum()) / (np.sum(own & seen) + 1)
-                scores[inside, group] += np.log(share)
-    assert (most_likely(problem, labels)[pool.inverse] == scores.argmax(axis=1)).all()
-
-
-def test_themost_likely_group_leaves_no_group_empty_and_no_outlier_inside() -> None:
-    problem = problem_of([0, 0, 0, 1, 1, 1, -1], [0, 0, 0, 1, 1, 1, -1])
-    held = np.diff(problem.entries.indptr) > 0
-    alone = np.where(held, 0, -1)
-    alone[np.flatnonzero(held)[0]] = 1
-    assert (most_likely(problem, alone) == alone).all()
-
-
-@pytest.mark.parametrize("on_a_sample", [False, True])
-def test_members_of_overlapping_clusters_are_told_apart_by_what_their_candidates_say(monkeypatch, on_a_sample) -> None:
-    if on_a_sample:
-        monkeypatch.setattr(_condensed, "SAMPLE_ROWS", 500)
-        monkeypatch.setattr(_path, "MAX_CELLS", 0)
-    X, truth = make_blobs(6000, n_features=6, centers=8, cluster_std=4.5, random_state=1)
-    table = runs(X, 8, 40, n_runs=15)
-    with_likelihood = adjusted_rand_score(truth, bc.find_consensus(table, n_groups=8).labels)
-    for module in (_given_number, _path):
-        monkeypatch.setattr(module, "most_likely", lambda problem, labels: labels)
-    assert with_likelihood > adjusted_rand_score(truth, bc.find_consensus(table, n_groups=8).labels)

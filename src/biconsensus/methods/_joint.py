@@ -765,3 +765,13 @@ def columns_of(blocks: Sequence[Block], n_columns: int) -> IntArray:
     for t, block in enumerate(blocks):
         columns[block.columns] = t
     return columns
+
+
+def rows_of(blocks: Sequence[Block], n_rows: int) -> IntArray:
+    """(r,) number of the block that holds each row, the last of several, -1 for none."""
+    if isinstance(blocks, Blocks):
+        return blocks.rows.copy()
+    rows = np.full(n_rows, -1)
+    for t, block in enumerate(blocks):
+        rows[block.rows] = t
+    return rows

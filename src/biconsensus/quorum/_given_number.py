@@ -15,15 +15,11 @@ MAX_LEAVES = 3000
 """Rows up to which every row is a leaf of the tree: its three dense matrices then take 216 MB at most."""
 MAX_MOVES = 20
 """Rounds of moving rows; they end by themselves after a few, and this bounds cycles between ties."""
-LIKELY_BITS = 20
-"""Binary digits of a log-likelihood behind the point, so that sums are the same in any order of the candidates."""
 MAX_WALK = 3000
 """Columns up to which the eigenvectors of the random walk are computed."""
 
 
-def group_rows(
-    problem: PreferenceMatrix, n_groups: int, finest: IntArray, plain: FloatArray | None = None
-) -> IntArray | None:
+def group_rows(problem: PreferenceMatrix, n_groups: int, finest: IntArray) -> IntArray | None:
     """Group the rows of a pool into a given number of groups.
 
     Parameters
@@ -34,8 +30,6 @@ def group_rows(
         Number of groups (k).
     finest : (r,) array of int
         A fine grouping of the rows, -1 for none: its groups are the leaves where there are too many rows for a tree.
-    plain : (q,) array, optional
-        Weights of the candidates without certainty and surprise; those of `problem` by default.
 
     Returns
     -------
@@ -49,8 +43,6 @@ def group_rows(
     the tree of locally weighted evidence accumulation, which chains; C is what the transfer cut sees, which prefers
     groups of one size; rows that are far apart in either do not meet. Then every row goes to the group that it
     co-occurs with most, on average, until none moves. What else was tried: benchmarks/tuning/given_number.py.
-    Where there are too many rows for a tree, each goes at last to the group in which its candidates are most likely:
-    so many rows tell how large a part of a group a candidate holds.
 
     Examples
     --------
@@ -70,8 +62,7 @@ def group_rows(
     similarity = _similarity(problem, leaves, n_groups)
     tree = average_tree(1.0 - similarity / max(float(similarity.max()), 1e-300), sizes)
     found = cut_tree(tree, n_groups)
-    labels = _moved(problem, np.where(inside, found[leaves], -1))
-    return labels if few else most_likely(problem if plain is None else problem.with_weights(plain), labels)
+    return _moved(problem, np.where(inside, found[leaves], -1))
 
 
 def _walk_alone(problem: PreferenceMatrix, n_groups: int) -> IntArray:
@@ -116,26 +107,3 @@ def _moved(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
             break
         labels = found
     return labels
-
-
-def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
-    """Rows moved to the group in which the candidates that hold them are most likely, if no group runs empty.
-
-    The likelihood of a candidate is the share of the group, as far as its source saw it, that it holds; one element
-    spread as all elements are is added to each group. Sources count as independent, by the weights of their candidates.
-    """
-    number = int(labels.max(initial=-1)) + 1
-    held, sizes = problem.held_by_columns(labels, number), problem.group_sizes(labels, number)
-    seen, total = np.broadcast_to(sizes, held.shape), np.full(problem.shape[1], float(problem.counts.sum()))
-    if problem.unseen is not None and problem.mask is not None:
-        lost = problem.unseen.T.astype(np.float64) @ in_groups(labels, problem.counts.astype(np.float64), number)
-        seen = seen - lost.toarray()[problem.mask]
-        total = total - (problem.counts @ problem.unseen.astype(np.float64))[problem.mask]
-    share = (held + (problem.sizes / np.maximum(total, 1.0))[:, None]) / (seen + 1.0)
-    likely = problem.weights[:, None] * np.log(np.maximum(share, 1e-300))
-    likely = np.ldexp(np.rint(np.ldexp(likely, LIKELY_BITS)), -LIKELY_BITS)
-    found = labels.copy()
-    for rows, _, _ in row_parts(problem.entries):
-        best = (problem.entries[rows] @ likely).argmax(axis=1)
-        found[rows] = np.where(labels[rows] >= 0, best, -1)
-    return found if np.unique(found[found >= 0]).size == number else labels

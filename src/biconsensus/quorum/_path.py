@@ -19,13 +19,14 @@ import numpy as np
 from biconsensus._work import on_one_thread
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
-from biconsensus.matrix._groups import Blocks, held_weight, in_groups, largest_in_rows, sums_by
+from biconsensus.matrix._groups import Blocks, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of
+from biconsensus.methods._joint import Votes, climb, columns_of, divided, merged, n_groups_of, rows_of
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import row_parts
 from biconsensus.protocols import Block, FloatArray, IntArray, Progress, comparable, silent
-from biconsensus.quorum._given_number import group_rows, most_likely
+from biconsensus.quorum._given_number import group_rows
+from biconsensus.quorum._likely import MANY_ROWS, most_likely
 from biconsensus.quorum._score import FitMeasures, PathScorer, ScoreWeights, nearest, score_weights
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class QuorumPath:
     min_candidates: int
     source_names: tuple[str, ...] = ()
     """(c,) names of the sources of the pool."""
+    by_likelihood: bool = False
+    """Whether rows at last go to the group in which their candidates are most likely."""
 
     @cached_property
     def wide(self) -> PathScorer:
@@ -188,7 +191,8 @@ class QuorumPath:
                 points.append(point_at(scorer, quorum, points[-1].columns if points else None, sizes))
             progress(len(points), len(quorums), "quorum path")
             names = tuple(source_names[k] for k in condensed.sources) if source_names else ()
-            path = cls(scorer, condensed, tuple(points), min_elements, min_candidates, names)
+            many = condense and condensed.whole.shape[0] > MANY_ROWS
+            path = cls(scorer, condensed, tuple(points), min_elements, min_candidates, names, many)
             return path._with_confirmed_points() if condensed.sampled else path
 
     def _with_confirmed_points(self) -> QuorumPath:
@@ -224,30 +228,47 @@ class QuorumPath:
         Returns
         -------
         sequence of Block
-            Largest gain first. Where all rows were searched, the groups of the point itself.
+            Largest gain first. Where all rows were searched and they are few, the groups of the point itself.
 
         Notes
         -----
         Where a sample was searched, the columns of its groups choose among all rows, these choose their columns again,
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
         Groups of Algorithm 1 are instead taken in turn, in the order of their gains over all rows, as it does.
-        The minimum sizes count all rows. Where a number of groups was given, the rows at last go to the group in which
-        their candidates are most likely.
+        The minimum sizes count all rows. If there are many, each at last goes to the group in which its candidates are
+        most likely, however the point was chosen; only the groups of one source stay those of the source.
         """
+        if self.by_likelihood and point.base is None:
+            rows, columns = self._voted(point)
+            return self._finished_blocks(point, most_likely(self.all_rows.unweighted, rows), columns)
+        return self._blocks_by_votes(point)
+
+    def _blocks_by_votes(self, point: PathPoint) -> Sequence[Block]:
+        """The same where votes alone place the rows."""
+        if not self.condensed.sampled:
+            return in_order(self.condensed.given_blocks(point.blocks))
+        return self._finished_blocks(point, *self._voted(point))
+
+    def _voted(self, point: PathPoint) -> tuple[IntArray, IntArray]:
+        """The groups of all rows and of all columns of a point by votes, in the order of `condensed.whole`."""
         condensed = self.condensed
         if not condensed.sampled:
-            return in_order(condensed.given_blocks(point.blocks))
-        whole = condensed.whole.with_weights(condensed.in_whole(point.weights))
-        votes = Votes.at_quorum(whole, point.quorum)
+            return rows_of(point.blocks, self.problem.shape[0]), columns_of(point.blocks, self.problem.shape[1])
         columns, base = condensed.in_whole(point.columns), point.base
         if point.all_rows is not None:
-            rows = point.all_rows
-        else:
-            rows, columns = _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
-            if point.rule == "nearest":
-                rows = most_likely(whole.with_weights(condensed.in_whole(self.scorer.plain)), rows)
+            return point.all_rows, columns
+        votes = Votes.at_quorum(self._weighted_whole(point), point.quorum)
+        return _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
+
+    def _finished_blocks(self, point: PathPoint, rows: IntArray, columns: IntArray) -> Sequence[Block]:
+        """The groups of rows and columns that are large enough, in the order of the pool."""
         sizes = (1, 1) if point.rule == "nearest" else self.sizes
-        return in_order(condensed.given_blocks(blocks_of(whole, point.quorum, rows, columns, sizes)))
+        blocks = blocks_of(self._weighted_whole(point), point.quorum, rows, columns, sizes)
+        return in_order(self.condensed.given_blocks(blocks))
+
+    def _weighted_whole(self, point: PathPoint) -> PreferenceMatrix:
+        """All rows, weighted as in the search of a point."""
+        return self.condensed.whole.with_weights(self.condensed.in_whole(point.weights))
 
     def labels(self, point: PathPoint) -> IntArray:
         """(r,) the group of each distinct row of the pool at a point, left-overs with the nearest; -1 for none."""
@@ -322,8 +343,8 @@ class QuorumPath:
         # which groups are merged hangs on small differences, so all rows are asked where their number allows it
         on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
         scorer = self.all_rows if on_all else self.scorer
-        fine = self.labels(finest) if on_all else finest.row_labels
-        labels = group_rows(scorer.for_given_number(), n_groups, fine, scorer.plain)
+        fine = nearest(self.weighted(finest), self._blocks_by_votes(finest)) if on_all else finest.row_labels
+        labels = group_rows(scorer.for_given_number(), n_groups, fine)
         columns = None if labels is None else columns_behind(scorer.problem, labels)
         if labels is None or columns is None:
             found = finest
@@ -423,8 +444,8 @@ def _finished(votes: Votes, columns: IntArray, rule: str, base: IntArray | None)
 def finish_groups(votes: Votes, columns: IntArray, rule: str) -> tuple[IntArray, IntArray]:
     """Groups of all rows and of all columns, from groups of columns that were found on a sample of the rows."""
     if rule == "nearest":
-        held = held_weight(votes.problem.entries, in_groups(columns, votes.problem.weights))
-        return largest_in_rows(held), columns
+        weights = votes.problem.weights
+        return Votes(votes.problem, weights, np.zeros_like(weights)).best_rows(columns)[0], columns
     if rule == "greedy":
         columns = votes.columns_in_turn(votes.first_rows(columns))
         return votes.first_rows(columns), columns

@@ -29,7 +29,7 @@ from biconsensus.matrix._groups import (
     weights_behind,
 )
 from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
-from biconsensus.methods._joint import Votes, peaks
+from biconsensus.methods._joint import Votes, peaks, rows_of
 from biconsensus.pool._pool import TRIVIAL_SHARE
 from biconsensus.pool._rows import column_sums, row_parts
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray
@@ -380,19 +380,13 @@ def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_gro
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
     """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
-    if isinstance(blocks, Blocks):
-        labels, columns = blocks.rows.copy(), blocks.columns
-    else:
-        labels = np.full(problem.shape[0], -1)
-        for t, block in enumerate(blocks):
-            labels[block.rows] = t
-        columns = None
+    labels = rows_of(blocks, problem.shape[0])
     left = np.flatnonzero(labels < 0)
     if left.size and len(blocks):
-        if columns is None:
-            behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
+        if isinstance(blocks, Blocks):
+            behind = in_groups(blocks.columns, problem.weights, len(blocks))
         else:
-            behind = in_groups(columns, problem.weights, len(blocks))
+            behind = weights_behind([np.flatnonzero(block.columns) for block in blocks], problem.weights)
         labels[left] = largest_in_rows(held_weight(problem.entries[left], behind))
     return labels
 
@@ -635,6 +629,11 @@ class PathScorer:
         told = self.overlaps.normalised_certainty() * self.overlaps.surprise()
         weights = self.plain * (told if self.columns is None else told[self.columns])
         return self.problem.with_weights(exact_sums(weights))
+
+    @property
+    def unweighted(self) -> PreferenceMatrix:
+        """The pool with the weights of the columns without certainty."""
+        return self.problem.with_weights(self.plain)
 
     @cached_property
     def from_peaks(self) -> IntArray:

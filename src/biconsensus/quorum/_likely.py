@@ -1,0 +1,91 @@
+"""The group in which the candidates of a row are most likely, where there are rows enough to tell."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from biconsensus.matrix._groups import in_groups, stored_rows, top_in_rows, values_at
+from biconsensus.matrix._matrix import SCANNED, PreferenceMatrix
+from biconsensus.pool._rows import row_parts
+from biconsensus.protocols import FloatArray, IntArray
+
+MANY_ROWS = 3000
+"""Distinct rows from which on there are enough to tell how large a part of a group each candidate holds. On pools of
+300 to 600 elements the agreement with the truth was the same or lower by .001 (see the page on size)."""
+LIKELY_BITS = 20
+"""Binary digits of a log-likelihood behind the point, so that sums are the same in any order of the candidates."""
+
+
+def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
+    """Rows moved to the group in which the candidates that hold them are most likely.
+
+    Parameters
+    ----------
+    problem : PreferenceMatrix
+        The pool; sources count as independent, by the weights of their candidates.
+    labels : (r,) array of int
+        Group of each row, -1 for none.
+
+    Returns
+    -------
+    (r,) array of int
+        Rows in no group stay so, and so do the rows of a group that would run empty.
+
+    Notes
+    -----
+    The likelihood of a candidate is the share of the group, as far as its source saw it, that it holds; one element
+    spread as all elements are is added to each group.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1, 1, 1]] * 2))
+    >>> most_likely(problem, np.array([0, 1]))
+    array([0, 1])
+    """
+    number = int(labels.max(initial=-1)) + 1
+    sizes = problem.group_sizes(labels, number)
+    total = np.full(problem.shape[1], float(problem.counts.sum()))
+    lost = None
+    if problem.unseen is not None and problem.mask is not None:
+        lost = problem.unseen.T.astype(np.float64) @ in_groups(labels, problem.counts.astype(np.float64), number)
+        total = total - (problem.counts @ problem.unseen.astype(np.float64))[problem.mask]
+    spread = problem.sizes / np.maximum(total, 1.0)
+    if problem.shape[0] * number > SCANNED * problem.entries.nnz:
+        best = _most_likely_near(problem, labels, sizes, spread, lost)
+    else:
+        held = problem.held_by_columns(labels, number)
+        seen = sizes if lost is None or problem.mask is None else sizes - lost.toarray()[problem.mask]
+        share = (held + spread[:, None]) / (seen + 1.0)
+        likely = _exact(problem.weights[:, None] * np.log(np.maximum(share, 1e-300)))
+        best = np.empty(labels.size, np.int64)
+        for rows, _, _ in row_parts(problem.entries):
+            best[rows] = (problem.entries[rows] @ likely).argmax(axis=1)
+    found = np.where(labels >= 0, best, -1)
+    kept = np.bincount(found[found >= 0], minlength=number) > 0
+    return np.where(kept[labels], found, labels)
+
+
+def _most_likely_near(
+    problem: PreferenceMatrix, labels: IntArray, sizes: FloatArray, spread: FloatArray, lost: csr_array | None
+) -> IntArray:
+    """(r,) the same among the groups that share a candidate with the row, where there are very many groups."""
+    held = problem.shared_with_groups(labels, sizes.size)
+    column = stored_rows(held)
+    likely = problem.weights[column] * np.log1p(held.data / np.maximum(spread[column], 1e-300))
+    near = csr_array(problem.as_floats @ csr_array((_exact(likely), held.indices, held.indptr), shape=held.shape))
+    row, group = stored_rows(near), near.indices
+    near.data -= _exact((problem.entries @ problem.weights)[row] * np.log(sizes + 1.0)[group])
+    if lost is not None and problem.mask is not None:
+        fewer = csr_array(lost)
+        fewer.data = np.log1p(-fewer.data / (sizes[fewer.indices] + 1.0))
+        by_mask = in_groups(problem.mask, problem.weights, fewer.shape[0])
+        near.data -= _exact(values_at(csr_array(problem.as_floats @ by_mask @ fewer), row, group))
+    best = top_in_rows(near)[0]
+    return np.where(best >= 0, best, labels)
+
+
+def _exact(likely: FloatArray) -> FloatArray:
+    """Log-likelihoods rounded so that their sums are exact."""
+    return np.asarray(np.ldexp(np.rint(np.ldexp(likely, LIKELY_BITS)), -LIKELY_BITS))

@@ -1,0 +1,108 @@
+"""Rows of large pools go to the group in which their candidates are most likely, however the groups were chosen."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import biconsensus as bc
+from biconsensus.find import trace
+from biconsensus.matrix import _condensed
+from biconsensus.quorum import _likely, _path
+from biconsensus.quorum._likely import most_likely
+from tests.helpers.quorum_pools import problem_of, runs
+
+
+@cache
+def overlapping(spread: float) -> tuple[np.ndarray, np.ndarray]:
+    """Fifteen k-means results of 6,000 points of eight clusters that overlap, and the truth."""
+    X, truth = make_blobs(6000, n_features=6, centers=8, cluster_std=spread, random_state=1)
+    return runs(X, 8, 40, n_runs=15), truth
+
+
+@pytest.mark.parametrize("scanned", [8, 0], ids=["all groups", "near groups"])
+def test_the_most_likely_group_is_that_of_the_definition(monkeypatch: pytest.MonkeyPatch, scanned: int) -> None:
+    monkeypatch.setattr(_likely, "SCANNED", scanned)
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 90)
+    table = np.where(rng.random((90, 7)) < 0.4, rng.integers(0, 4, (90, 7)), truth[:, None]).astype(float)
+    table[rng.random(table.shape) < 0.15] = np.nan
+    pool = bc.Pool.from_labels(table)
+    problem = bc.PreferenceMatrix.from_pool(pool)
+    labels = np.zeros(problem.shape[0], np.int64)
+    labels[pool.inverse] = np.where(rng.random(90) < 0.2, rng.integers(0, 3, 90), truth)
+    scores = np.zeros((90, 3))
+    for source in range(7):
+        seen = ~np.isnan(table[:, source])
+        for label in np.unique(table[seen, source]):
+            inside = table[:, source] == label
+            for group in range(3):
+                own = labels[pool.inverse] == group
+                share = (np.sum(own & inside) + inside.sum() / seen.sum()) / (np.sum(own & seen) + 1)
+                scores[inside, group] += np.log(share)
+    assert (most_likely(problem, labels)[pool.inverse] == scores.argmax(axis=1)).all()
+
+
+def test_rows_of_a_group_that_would_run_empty_and_rows_in_none_stay() -> None:
+    problem = problem_of([0, 0, 0, 1, 1, 1, 2, -1], [0, 0, 0, 1, 1, 1, 1, -1])
+    held = np.diff(problem.entries.indptr) > 0
+    labels = np.where(held, 0, -1)
+    alone = labels.copy()
+    alone[np.flatnonzero(held)[0]] = 1
+    assert (most_likely(problem, alone) == alone).all()
+    assert (most_likely(problem, labels) == labels).all()
+
+
+@pytest.mark.parametrize(("spread", "n_groups"), [(4.0, None), (4.5, 8)], ids=["default", "number given"])
+@pytest.mark.parametrize("on_a_sample", [False, True])
+def test_members_of_overlapping_clusters_are_told_apart_by_what_their_candidates_say(
+    monkeypatch: pytest.MonkeyPatch, on_a_sample: bool, spread: float, n_groups: int | None
+) -> None:
+    table, truth = overlapping(spread)
+    if on_a_sample:
+        monkeypatch.setattr(_condensed, "SAMPLE_ROWS", 1000)
+        monkeypatch.setattr(_path, "MAX_CELLS", 0)
+    with_likelihood = bc.find_consensus(table, n_groups=n_groups)
+    monkeypatch.setattr(_path, "most_likely", lambda problem, labels: labels)
+    by_votes = bc.find_consensus(table, n_groups=n_groups)
+    assert len(with_likelihood) == len(by_votes) == 8
+    assert adjusted_rand_score(truth, with_likelihood.labels) > adjusted_rand_score(truth, by_votes.labels)
+
+
+@pytest.mark.parametrize("on_a_sample", [False, True])
+def test_the_number_of_groups_that_many_rows_show_by_themselves_gives_the_same_groups(
+    monkeypatch: pytest.MonkeyPatch, on_a_sample: bool
+) -> None:
+    table, _ = overlapping(4.0)
+    if on_a_sample:
+        monkeypatch.setattr(_condensed, "SAMPLE_ROWS", 1000)
+    traced = trace(bc.Pool.from_labels(table), bc.Search())
+    free, given, fewer = traced.answer(), traced.with_n_groups(8), traced.with_n_groups(7)
+    assert len(free) == 8
+    assert (free.labels == given.labels).all()
+    assert given.settings["chosen_by"] == "n_groups"
+    assert len(fewer) == 7
+
+
+@pytest.mark.parametrize("on_a_sample", [False, True])
+def test_labels_of_many_rows_are_those_of_the_biclusters_and_gains_those_of_their_rows(
+    monkeypatch: pytest.MonkeyPatch, on_a_sample: bool
+) -> None:
+    table, _ = overlapping(4.0)
+    if on_a_sample:
+        monkeypatch.setattr(_condensed, "SAMPLE_ROWS", 1000)
+    found = bc.find_consensus(table)
+    held, quorum = np.asarray(found.pool.to_matrix().todense()), found.settings["quorum"]
+    assert found.weights is not None
+    for group, block in enumerate(found.biclusters):
+        assert (found.labels[block.elements] == group).all()
+        inside = held[np.ix_(block.elements, block.candidates)]
+        assert block.gain == pytest.approx(((inside - quorum) * found.weights[block.candidates]).sum())
+    # a number given as quorum stays literal
+    literal = bc.find_consensus(table, quorum=0.5)
+    monkeypatch.setattr(_path, "most_likely", lambda problem, labels: labels)
+    assert (bc.find_consensus(table, quorum=0.5).labels == literal.labels).all()
