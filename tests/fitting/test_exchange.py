@@ -36,10 +36,11 @@ def setting() -> tuple[Any, Family, Exchange]:
     x = two_planes()
     family = families_of("homography", x, sampling_of(None), nfa_of(None))[0]
 
-    def column(one: Found) -> Column:
-        return Column(family.residuals(one.fit.params[None], x)[:, 0], 3.0, 7.5, 2, 4.0, 7.5**2 * np.pi / 600**2)
+    def columns(found: list[Found]) -> list[Column]:
+        distances = [family.residuals(one.fit.params[None], x)[:, 0] for one in found]
+        return [Column(own, 3.0, 7.5, 2, 4.0, 7.5**2 * np.pi / 600**2) for own in distances]
 
-    return x, family, Exchange(x, Neighbours.of(x[:, :2]), column, np.random.default_rng(0))
+    return x, family, Exchange(x, Neighbours.of(x[:, :2]), columns, np.random.default_rng(0))
 
 
 def model_of(family: Family, params: Any) -> Found:

@@ -302,7 +302,7 @@ class TestModels:
         search._whole = search._background(x, 3.0)
         theta = np.ravel(np.eye(3) + [[0, 0, 1.0], [0, 0, 0], [0, 0, 0]])
         one = found(x, list(theta / np.linalg.norm(theta)), 3.0, "homography")
-        column = search._column(one)
+        (column,) = search._columns([one])
         model = one.family.model
         np.testing.assert_array_equal(column.distances, model.residuals(one.fit.params[None], x)[:, 0])
         assert (column.threshold, column.reach, column.codimension, column.used) == (3.0, 7.5, 2, 4.0)

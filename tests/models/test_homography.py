@@ -52,3 +52,35 @@ def test_homography_chance_equals_counting():
     np.testing.assert_allclose(
         HomographyModel().hit_probability(theta, 0.3, box), counted(HomographyModel(), theta, 0.3, box, 2**18), rtol=0.1
     )
+
+
+def test_pairs_within_a_reach_are_those_of_all_errors():
+    rng, model = np.random.default_rng(4), HomographyModel()
+    first = rng.uniform(0, 300, (900, 2))
+    data = np.hstack([first, first + rng.normal(0, 30, first.shape)])
+    params = model.fit(data[rng.integers(len(data), size=(2000, 4))])
+    params = params[np.isfinite(params).all(axis=1)]
+    assert len(params) > 40  # more numbers than one piece of the table holds
+    errors = model.residuals(params, data)
+    rows, which, distances = model.close(params, data, 20.0)
+    np.testing.assert_array_equal(np.stack([rows, which]), np.nonzero(errors <= 20.0))
+    np.testing.assert_allclose(distances, errors[rows, which], rtol=1e-6, atol=1e-6)
+    assert [part.size for part in model.close(params[:0], data, 20.0)] == [0, 0, 0]
+
+
+def test_what_the_map_puts_at_infinity_is_out_of_reach_and_not_undefined():
+    turned = np.array([[0.0, 0, 1, 0, 1, 0, 1, 0, 0]])  # x = 0 is at infinity, x < 0 on the wrong side
+    errors = HomographyModel().residuals(turned, np.array([[0.0, 0.0, 5.0, 5.0], [-1.0, 0.0, -1.0, 0.0]]))
+    assert np.isposinf(errors).all()
+    assert not HomographyModel().close(turned, np.array([[0.0, 0.0, 5.0, 5.0], [-1.0, 0.0, -1.0, 0.0]]), 3.0)[0].size
+
+
+def test_maps_of_samples_do_not_depend_on_bad_samples_beside_them():
+    rng = np.random.default_rng(5)
+    samples = rng.uniform(0, 100, (50, 4, 4))
+    params = HomographyModel().fit(samples)
+    good = np.isfinite(params).all(axis=1)
+    assert 0 < good.sum() < 50
+    assert np.isnan(params[~good]).all()
+    np.testing.assert_allclose(HomographyModel().fit(samples[good]), params[good], rtol=1e-12)
+    assert np.isnan(HomographyModel().fit(samples[~good])).all()

@@ -115,9 +115,11 @@ def _log_names(labels: IntArray, shares: FloatArray, near: IntArray | None) -> F
     """
     if near is None:
         return np.tile(np.log(shares), (len(labels), 1))
-    theirs = np.where(near >= 0, labels[near], -1)
-    counts = np.stack([(theirs == t).sum(axis=1) for t in range(len(shares))], axis=1)
-    return np.asarray(np.log((counts + shares) / ((near >= 0).sum(axis=1, keepdims=True) + 1)), np.float64)
+    m, width = len(labels), len(shares) + 1
+    # the last column counts what is no neighbour, which -1 points to
+    cells = np.append(labels, width - 1)[near] + width * np.arange(m)[:, None]
+    counts = np.bincount(cells.ravel(), minlength=m * width).reshape(m, width)[:, :-1]
+    return np.asarray(np.log((counts + shares) / (counts.sum(axis=1, keepdims=True) + 1)), np.float64)
 
 
 def student_weights(distances: FloatArray, codimension: int, scale: float) -> FloatArray:

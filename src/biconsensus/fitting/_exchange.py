@@ -52,14 +52,14 @@ class Exchange:
         self,
         data: FloatArray,
         near: Neighbours,
-        column: Callable[[Found], Column],
+        columns: Callable[[list[Found]], list[Column]],
         rng: np.random.Generator,
     ) -> None:
-        self.data, self._near, self._column, self._rng = data, near, column, rng
+        self.data, self._near, self._columns, self._rng = data, near, columns, rng
 
     def explain(self, found: list[Found], columns: list[Column] | None = None) -> Explanation:
         """How some models explain the elements."""
-        columns = [self._column(one) for one in found] if columns is None else columns
+        columns = self._columns(found) if columns is None else columns
         return Explanation(found, columns, explained(columns, _CHOICES, self._near))
 
     def run(self, found: list[Found], others: Sequence[Found] = ()) -> Explanation:
@@ -92,7 +92,7 @@ class Exchange:
         places = [state.how.labels == t for t in range(-1, len(state.found))]
         new = [*others, *self._drawn(state.found, self.data)]
         new += [one for place in places for one in self._drawn(state.found, self.data[place])]
-        columns = [self._column(one) for one in new]
+        columns = self._columns(new)
         alone = [explained([column], _CHOICES, self._near).gains for column in columns]
         worth = [float(np.maximum(gains - state.how.gains, 0.0).sum()) for gains in alone]
         first = np.argsort(-np.array(worth), kind="stable")[:_TRIED]
@@ -145,9 +145,9 @@ class Exchange:
             return None
         own = (state.how.labels == s) | (state.how.labels == t)
         joint = self._fitted(one, own, np.ones(len(self.data)))
-        start = self._with(state, [(joint, self._column(joint))], {s, t})
+        start = self._with(state, [(joint, self._columns([joint])[0])], {s, t})
         joint = self._refitted(start, len(start.found) - 1)
-        return self._with(state, [(joint, self._column(joint))], {s, t})
+        return self._with(state, [(joint, self._columns([joint])[0])], {s, t})
 
     def _drawn(self, found: list[Found], data: FloatArray) -> list[Found]:
         """Distinct hypotheses within some elements, of all families that were found."""

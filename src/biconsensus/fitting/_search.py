@@ -30,7 +30,14 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.result._assemble import assemble_groups
 from biconsensus.result._consensus import Consensus
-from biconsensus.significance._models import Background, NfaTest, clumping, log_binomial_tail, log_tests
+from biconsensus.significance._models import (
+    Background,
+    NfaTest,
+    clumping,
+    count_within,
+    log_binomial_tail,
+    log_tests,
+)
 from biconsensus.sources._sampling import LocalTable, samples_needed, share_in_reach
 
 _FLANK = 2.0
@@ -275,7 +282,7 @@ class ModelSearch:
     def exchange(self) -> Exchange:
         """The comparison of sets of models by their evidence."""
         near = Neighbours.of(positions(self.families[0].model, self.families[0].view(self.data)))
-        return Exchange(self.data, near, self._column, self.rng)
+        return Exchange(self.data, near, self._columns, self.rng)
 
     def evidence(self, found: list[Found]) -> float:
         """How well some models explain the elements."""
@@ -314,20 +321,22 @@ class ModelSearch:
             values[t] = min(values[t], -gain / np.log(10))
         return values, None
 
-    def _column(self, one: Found) -> Column:
-        """A model as the comparison of sets of models sees it."""
-        model, family = one.family.model, one.family
-        reach = one.fit.threshold * reach_of(family)
-        codimension = int(getattr(model, "codimension", 1))
-        near = family.residuals(one.fit.params[None], self._whole.points)[:, 0] <= reach
-        return Column(
-            distances=family.residuals(one.fit.params[None], self.data)[:, 0],
-            threshold=one.fit.threshold,
-            reach=reach,
-            codimension=codimension,
-            used=int(getattr(model, "degrees_of_freedom", model.sample_size)) / codimension,
-            chance=(np.count_nonzero(near) + 0.5) / (len(near) + 1),
-        )
+    def _columns(self, found: list[Found]) -> list[Column]:
+        """Models as the comparison of sets of models sees them; those of one family and threshold at once."""
+        kinds = list(dict.fromkeys((one.family.name, one.fit.threshold) for one in found))
+        columns = dict[int, Column]()
+        for kind in kinds:
+            places = [i for i, one in enumerate(found) if (one.family.name, one.fit.threshold) == kind]
+            family, params = found[places[0]].family, np.array([found[i].fit.params for i in places])
+            model, threshold, points = family.model, found[places[0]].fit.threshold, family.view(self._whole.points)
+            reach, codimension = threshold * reach_of(family), int(getattr(model, "codimension", 1))
+            distances = np.ascontiguousarray(family.residuals(params, self.data).T)
+            near = count_within(model, params, points, np.array([reach]))[0]
+            used = int(getattr(model, "degrees_of_freedom", model.sample_size)) / codimension
+            for i, own, hits in zip(places, distances, near):
+                chance = (int(hits) + 0.5) / (len(points) + 1)
+                columns[i] = Column(own, threshold, reach, codimension, used, chance)
+        return [columns[i] for i in range(len(found))]
 
     def _joined(self, structures: Structures) -> list[Found] | None:
         """The models with one in place of two, where one model holds the elements of both as well as it holds its own.
@@ -411,8 +420,7 @@ class ModelSearch:
             one.fit.threshold,
         )
         held = test.held(structures.residuals[~others, t][:, None] <= test.thresholds, None)
-        params = np.repeat(one.fit.params[None], len(test.thresholds), axis=0)
-        p = test.chance.probability(test.model, params, test.thresholds)
+        p = test.chance.probabilities(test.model, one.fit.params[None], test.thresholds)[:, 0]
         return float(test.log_nfa(held, p, test.chance.size, levels=test.thresholds).min())
 
     def _round(self) -> list[Found]:

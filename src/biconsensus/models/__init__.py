@@ -3,6 +3,8 @@
 Beside `sample_size`, `fit` and `residuals` (the protocol) a model may offer, and the library uses where present:
 
 * ``refit(data (m, d), weights (m,)) -> (p,)``: least squares on many elements;
+* ``close(params (k, p), data (m, d), reach) -> (rows, models, distances)``: the pairs within a reach, where that is
+  quicker than all residuals;
 * ``improve(params (k, p), data (m, d), threshold, steps) -> (k, p)``: hypotheses drawn to what lies near them;
 * ``hit_probability(params (k, p), threshold, box (2, d)) -> (k,)``: the paper's closed form, corrected;
 * ``background(box (2, d), n, rng) -> (n, d)``: random elements (default: uniform in the box);

@@ -154,9 +154,9 @@ def _squared_gradients(params: FloatArray, data: FloatArray) -> FloatArray:
     first, second = homogeneous(data[:, :2]), homogeneous(data[:, 2:])
     maps = params.reshape(-1, 3, 3)
     squares = np.zeros((len(data), len(maps)))
-    for axis in range(2):
-        squares += (first @ maps[:, axis].T) ** 2
-        squares += (second @ maps[:, :, axis].T) ** 2
+    for points, rows in ((first, maps[:, 0]), (second, maps[:, :, 0]), (first, maps[:, 1]), (second, maps[:, :, 1])):
+        part = points @ rows.T
+        squares += np.multiply(part, part, out=part)
     return squares
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from biconsensus.models._background import Seed, as_probability, box_sides, uniform_background
 from biconsensus.models._least_squares import levenberg_marquardt
 from biconsensus.models._projective import (
+    ROUNDING,
+    Close,
     adjugate,
     biweights,
     exchanged,
@@ -19,10 +21,11 @@ from biconsensus.models._projective import (
     least_vector,
     least_vectors,
     normalised,
+    pairs_where,
     transform,
     unit_rows,
 )
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -63,18 +66,18 @@ class HomographyModel:
 
     def fit(self, samples: FloatArray) -> FloatArray:
         """Homographies (k, 9) through four correspondences each (k, 4, 4)."""
-        first, second = samples[..., :2], samples[..., 2:]
-        areas = _triangle_areas(first), _triangle_areas(second)
+        areas = _triangle_areas(samples[..., :2]), _triangle_areas(samples[..., 2:])
         with np.errstate(invalid="ignore"):
-            flat = [~(np.abs(area).min(axis=1) > self.min_area) for area in areas]
+            wide = [np.abs(area).min(axis=0) > self.min_area for area in areas]
             sides = np.sign(areas[0] * areas[1])
-        bad = flat[0] | flat[1] | (sides != sides[:, :1]).any(axis=1)
+        good = wide[0] & wide[1] & (sides == sides[:1]).all(axis=0)
+        first, second = samples[good, :, :2], samples[good, :, 2:]
         t1, t2 = hartley(first), hartley(second)
         source, target = _projective_frame(transform(t1, first)), _projective_frame(transform(t2, second))
         maps = adjugate(t2) @ target @ adjugate(source) @ t1
         depth = np.einsum("kd,kd->k", maps[:, 2], homogeneous(first[:, 0]))
-        params = unit_rows(maps.reshape(-1, 9) * np.sign(depth)[:, None])
-        params[bad] = np.nan
+        params = np.full((len(samples), 9), np.nan)
+        params[good] = unit_rows(maps.reshape(-1, 9) * np.sign(depth)[:, None])
         return params
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
@@ -87,6 +90,28 @@ class HomographyModel:
         error += _squared_transfer(back, data[:, 2:], data[:, :2])
         error /= 2
         return np.sqrt(error, out=error)
+
+    def close(self, params: FloatArray, data: FloatArray, reach: float) -> Close:
+        """Pairs within a reach: most are too far apart in the second image alone, which no division has to tell."""
+        points, maps = homogeneous(data[:, :2]), params.reshape(-1, 3, 3)
+        # depth times the error of each coordinate, for all pairs by one product
+        sides = [np.hstack([points, -data[:, 2 + axis, None] * points]) for axis in range(2)]
+        entries = [np.hstack([maps[:, axis], maps[:, 2]]).T for axis in range(2)]
+        # the mean of both squared errors is at most the square of the reach
+        scaled = np.sqrt(2) * reach * ROUNDING * maps[:, 2].T
+
+        def may_be(part: slice) -> BoolArray:
+            across, down, most = sides[0][part] @ entries[0], sides[1][part] @ entries[1], points[part] @ scaled
+            across *= across
+            down *= down
+            most *= most
+            across += down
+            return np.asarray(across <= most, dtype=np.bool_)
+
+        rows, which = pairs_where(may_be, len(data), len(maps))
+        distances = _pair_errors(maps, data, rows, which)
+        kept = distances <= reach
+        return rows[kept], which[kept], distances[kept]
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Normalised direct linear transform, then least squares of the symmetric transfer error (9,)."""
@@ -150,15 +175,12 @@ class HomographyModel:
 
 
 def _triangle_areas(points: FloatArray) -> FloatArray:
-    """Signed double areas (k, 4) of the triangles of four points, over their squared reach."""
-    centred = points - points.mean(axis=1, keepdims=True)
-    reach = (centred**2).sum(axis=2).max(axis=1)
-    areas = []
-    for i, j, h in combinations(range(4), 3):
-        u, v = centred[:, j] - centred[:, i], centred[:, h] - centred[:, i]
-        areas.append(u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+    """Signed double areas (4, k) of the triangles of four points (k, 4, 2), over their squared reach."""
+    x, y = np.ascontiguousarray(points.transpose(2, 1, 0))
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)
+    areas = [(x[j] - x[i]) * (y[h] - y[i]) - (y[j] - y[i]) * (x[h] - x[i]) for i, j, h in combinations(range(4), 3)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.stack(areas, axis=1) / reach[:, None], dtype=float)
+        return np.asarray(np.stack(areas) / (x**2 + y**2).max(axis=0), dtype=float)
 
 
 def _projective_frame(points: FloatArray) -> FloatArray:
@@ -200,20 +222,39 @@ def _projected_slopes(mapped: FloatArray, slopes: FloatArray) -> FloatArray:
     return np.asarray((flat[:, :2] - image[:, :, None] * flat[:, 2:]) / mapped[:, 2:, None], dtype=float)
 
 
+def _pair_errors(maps: FloatArray, data: FloatArray, rows: IntArray, which: IntArray) -> FloatArray:
+    """Symmetric transfer errors (n,) of some pairs of an element and a map (k, 3, 3)."""
+    with np.errstate(invalid="ignore"):
+        back = adjugate(maps) * np.sign(np.linalg.det(maps))[:, None, None]
+    first, second = data[rows, :2], data[rows, 2:]
+    total = _squared_pair_transfer(maps[which], first, second) + _squared_pair_transfer(back[which], second, first)
+    return np.sqrt(total / 2)
+
+
+def _squared_pair_transfer(maps: FloatArray, source: FloatArray, target: FloatArray) -> FloatArray:
+    """Squared distances (n,) of source points, each mapped by its own map, to target points."""
+    x, y, w = np.einsum("nij,nj->in", maps, homogeneous(source))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        square = (x / w - target[:, 0]) ** 2 + (y / w - target[:, 1]) ** 2
+    return np.asarray(np.where(w > 0, square, np.inf), dtype=float)
+
+
 def _squared_transfer(maps: FloatArray, source: FloatArray, target: FloatArray) -> FloatArray:
     """Squared distances (m, k) of mapped source points to target points; infinite on the wrong side."""
     points = homogeneous(source)
-    w = points @ maps[:, 2].T
-    front = w > 0
-    w[~front] = 1.0
-    dx = points @ maps[:, 0].T
-    dx /= w
-    dx -= target[:, :1]
-    dx *= dx
-    dy = points @ maps[:, 1].T
-    dy /= w
-    dy -= target[:, 1:]
-    dy *= dy
-    dx += dy
-    dx[~front] = np.inf
-    return dx
+    # infinite on the wrong side; masks would take longer than all the rest
+    near = np.fmax(points @ maps[:, 2].T, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        np.reciprocal(near, out=near)
+        dx = points @ maps[:, 0].T
+        dx *= near
+        dx -= target[:, :1]
+        dx *= dx
+        dy = points @ maps[:, 1].T
+        dy *= near
+        dy -= target[:, 1:]
+        dy *= dy
+        dx += dy
+        # zero times infinity is not a number, and is infinite, too
+        near *= 1e-200
+        return np.asarray(np.fmax(dx, near, out=dx), dtype=float)

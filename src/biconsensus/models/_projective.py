@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
+
+Close = tuple[IntArray, IntArray, FloatArray]
+"""Elements, models and distances of the pairs within a reach."""
+ROUNDING = 1 + 1e-6
+"""Reach of a first look at pairs over that of the second one: rounding errors are far smaller than this."""
+
+
+_CACHED = 1 << 15
+"""Numbers of a table that stay in the cache while it is made, with three or four of its kind: 256 KB each."""
+
+
+def pairs_where(close: Callable[[slice], BoolArray], n_elements: int, n_models: int) -> tuple[IntArray, IntArray]:
+    """Rows and columns of the ones of a table (m, k) that is made some rows at a time."""
+    step = max(1, _CACHED // max(n_models, 1))
+    # few ones are found sooner on one long line
+    places = [
+        start * n_models + np.flatnonzero(close(slice(start, start + step))) for start in range(0, n_elements, step)
+    ]
+    return np.divmod(np.concatenate([np.empty(0, np.int64), *places]), max(n_models, 1))
 
 
 def homogeneous(points: FloatArray) -> FloatArray:

@@ -78,6 +78,15 @@ def count_hits(hits: BoolArray) -> IntArray:
     return counts
 
 
+def count_within(model: Model, params: FloatArray, data: FloatArray, levels: FloatArray) -> IntArray:
+    """(t, k) elements within each of t distances of k models."""
+    if hasattr(model, "close"):
+        _, which, distances = model.close(params, data, float(levels.max()))
+        return np.array([np.bincount(which[distances <= level], minlength=len(params)) for level in levels])
+    residuals = model.residuals(params, data)
+    return np.array([count_hits(residuals <= level) for level in levels])
+
+
 @dataclass(frozen=True)
 class Background:
     """What chance does: points of the background, and how often a model would be hit by them."""
@@ -133,8 +142,7 @@ class Background:
         points = self.points[:n_points]
         step, counts = max(1, _BLOCK // max(len(points), 1)), np.zeros((len(levels), len(params)))
         for start in range(0, len(params), step):
-            residuals = model.residuals(params[start : start + step], points)
-            counts[:, start : start + step] = [count_hits(residuals <= level) for level in levels]
+            counts[:, start : start + step] = count_within(model, params[start : start + step], points, levels)
         return counts / max(len(points), 1)
 
     def probabilities(self, model: Model, params: FloatArray, levels: FloatArray) -> FloatArray:

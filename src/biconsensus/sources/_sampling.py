@@ -63,8 +63,12 @@ class LocalTable:
         """A partner for each of the first elements."""
         m = len(self.totals)
         # never one itself: the last element of a row ends at one
-        drawn = np.searchsorted(self._line, rng.random(first.size) + 2 * first, side="right") - first * m
-        return np.asarray(np.minimum(drawn, m - 1), np.int64)
+        places = rng.random(first.size) + 2 * first
+        # one row after the other, a search finds what it needs in the cache
+        order = np.argsort(first)
+        drawn = np.empty(first.size, np.int64)
+        drawn[order] = np.searchsorted(self._line, places[order], side="right")
+        return np.asarray(np.minimum(drawn - first * m, m - 1), np.int64)
 
 
 def share_in_reach(data: FloatArray, law: SamplingLaw, n_looked_at: int = 256) -> float:
@@ -229,15 +233,17 @@ def _from_table(
 ) -> IntArray:
     """Samples whose first elements are given; the others are drawn from a table of the law around every element."""
     size, open_ = samples.shape[1], np.flatnonzero(table.totals[samples[:, 0]] > 0)
+    chosen = np.ascontiguousarray(samples.T)
     for place in range(1, size):
         waiting = open_
         for _ in range(_REPEATS):
-            drawn = table.draw(samples[waiting, 0], rng)
-            fresh = (samples[waiting, :place] != drawn[:, None]).all(1)
-            samples[waiting[fresh], place] = drawn[fresh]
+            drawn = table.draw(chosen[0, waiting], rng)
+            fresh = (chosen[:place, waiting] != drawn).all(0)
+            chosen[place, waiting[fresh]] = drawn[fresh]
             waiting = waiting[~fresh]
             if not waiting.size:
                 break
+    samples = np.ascontiguousarray(chosen.T)
     alone = np.flatnonzero((samples < 0).any(1))
     for rows in np.array_split(alone, -(-alone.size * len(data) // _BLOCK) or 1):
         samples[rows] = _around(data, samples[rows, 0], size, rng, law)

@@ -520,3 +520,11 @@ def test_whole_weights_are_counted_while_their_shares_are_exact() -> None:
     assert whole_unit(np.array([1.0, 2.0**33 - 2])) == 1.0
     assert whole_unit(np.array([1.0, 2.0**33 - 1])) is None
     assert (2**33 - 1) * 10**9 < 2**63  # the largest sum times the largest numerator of a quorum
+
+
+def test_sets_one_after_the_other() -> None:
+    first, second = (Sets.from_masks(np.array(masks)) for masks in ([[True, False], [False, False]], [[True, True]]))
+    both = first.and_also(second)
+    names = both.keys()
+    assert [set_of(name).tolist() for name in names] == [[0], [], [0, 1]]
+    assert both.and_also(Sets.from_masks(np.zeros((0, 2), bool))).keys() == names

@@ -263,6 +263,11 @@ class Sets:
         """Sets from their keys."""
         return cls(set_of(b"".join(keys)), np.cumsum([0, *(len(key) // 4 for key in keys)]))
 
+    def and_also(self, others: Sets) -> Sets:
+        """These sets and some others."""
+        bounds = np.concatenate([self.bounds, self.bounds[-1] + others.bounds[1:]])
+        return Sets(np.concatenate([self.items, others.items]), bounds)
+
     def keys(self) -> list[bytes]:
         """One name for each set, equal for equal sets; they sort like the sets: by the first column, the second ..."""
         content = self.items.astype(">i4").tobytes()

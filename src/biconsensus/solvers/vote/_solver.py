@@ -262,24 +262,29 @@ class VoteSolver:
                 first = self._coarse.first_columns(starts, self._rows[self._sampled], self._columns)
                 self._record_fixed_points(self._settle_on_sample(first), starts)
             fresh = fresh[~rich]
+        waiting, numbers = self._other_starts()
         for starts in _batches(fresh):
             first = self._ballot.first_columns(starts, self._rows, self._columns)
             # a candidate without live rows leads nowhere, now and later
             self._unknown[starts[np.diff(first.bounds) == 0]] = False
-            self._record_fixed_points(first, starts)
+            # one vote on many sets takes less time than many votes
+            self._record_fixed_points(first.and_also(waiting), np.concatenate([starts, numbers]))
+            waiting, numbers = Sets.from_keys([]), numbers[:0]
+        self._record_fixed_points(waiting, numbers)
+
+    def _other_starts(self) -> tuple[Sets, IntArray]:
+        """Heavy rows whose fixed point is not known and the leading singular vector, as sets, and their numbers."""
+        masks, numbers = np.zeros((0, self._columns.size), bool), np.zeros(0, np.int64)
         if self._quorum == HALF and self._rows.size <= FEW_ROWS:
             heavy = self._heavy_rows(ROW_STARTS)
             starts = heavy[self._unknown[heavy + self._columns.size]]
-            held = self._problem.entries[starts].toarray() != 0
-            self._record_fixed_points(
-                self._settle_on_sample(Sets.from_masks(held & self._columns)), starts + self._columns.size
-            )
+            masks = (self._problem.entries[starts].toarray() != 0) & self._columns
+            numbers = starts + self._columns.size
         if self._quorum == HALF and self._round < LEADING_ROUNDS:
             leading = self._leading()
             if not self._ballot.is_too_large(leading):
-                self._record_fixed_points(
-                    self._settle_on_sample(Sets.from_masks(leading[None, :])), np.array([LEADING])
-                )
+                masks, numbers = np.vstack([masks, leading]), np.append(numbers, LEADING)
+        return self._settle_on_sample(Sets.from_masks(masks)), numbers
 
     def _sizes_in_sample(self, sample: Ballot) -> IntArray:
         """(q,) live rows of each candidate in the sample."""
