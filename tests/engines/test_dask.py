@@ -38,7 +38,7 @@ def client():
         import_before_forks("distributed", "pandas", "biconsensus.engines._features")
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", silence_logs=50
             ) as cluster,
             distributed.Client(cluster) as found,
         ):
