@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import expon, norm, uniform
 from sklearn.cluster import KMeans
 
 from biconsensus.significance import _points
@@ -126,16 +126,41 @@ def test_only_points_beside_the_two_groups_fill_their_valley():
     assert depths[1] == pytest.approx(strips_of(X).depth(*sides))
 
 
-def test_a_direction_shows_at_most_two_standard_errors_more_than_the_density():
+def test_a_direction_shows_at_most_three_standard_errors_more_than_the_density():
     X, _ = blobs(2, 2, each=100, apart=6.0)
     borders = PointEvidence(X)._borders
     sides = np.arange(100), np.arange(100, 200)
     deep = borders._strips.depth(*sides)
     assert deep > 6
-    for depth, counted in ((-1.0, 1.0), (1.5, 3.5), (9.0, 6.0)):
+    for depth, counted in ((-1.0, 2.0), (1.5, 4.5), (9.0, 6.0)):
         assert borders._along_strip(depth, *sides, np.arange(200)) == counted - _points.LEVEL_IN_STRIP
     few = borders._along_strip(9.0, np.arange(9), np.arange(100, 200), np.arange(200))
     assert few <= 0  # groups of fewer than ten points bring nothing
+
+
+def test_a_small_group_at_the_side_of_a_large_one_has_no_valley_but_no_concave_log_density():
+    large, small = norm.ppf((np.arange(900) + 0.5) / 900), norm.ppf((np.arange(100) + 0.5) / 100, 2.8, 0.7)
+    line = _points._line_between(large, small, beyond=False)
+    assert line.below_lower_peak() < 0.5
+    assert line.below_concave() > 2
+
+
+@pytest.mark.parametrize("law", [norm, uniform, expon])
+def test_a_cut_through_a_concave_log_density_shows_nothing(law):
+    values = law.ppf((np.arange(1000) + 0.5) / 1000)
+    low, high = values[values < np.median(values)], values[values >= np.median(values)]
+    # smoothing turns the edge of the window into a small dent
+    assert abs(_points._line_between(low, high, beyond=False).below_concave()) < 0.3
+
+
+def test_the_least_concave_function_above_values_is_that_of_their_convex_hull():
+    values = np.random.default_rng(0).normal(size=40).cumsum()
+    above = _points._concave_above(values)
+    pairs = [
+        np.interp(np.arange(40), [i, j], values[[i, j]], -np.inf, -np.inf) for i in range(40) for j in range(i + 1, 40)
+    ]
+    assert above == pytest.approx(np.max(pairs, axis=0))
+    assert (np.diff(above, 2) < 1e-9).all()
 
 
 def test_the_order_of_the_points_does_not_matter_in_the_plane():
@@ -345,10 +370,12 @@ def test_the_depth_of_a_valley_is_that_of_two_normal_laws():
         return n * 2 * np.sqrt(np.pi) * width * both
 
     expected = np.sqrt(2) * (np.sqrt(count(far)) - np.sqrt(count(0.0)))
-    assert _points._valley_depth(one, -one) == pytest.approx(expected, rel=0.01)
-    assert _points._valley_depth(100 + 7 * one, 100 - 7 * one) == pytest.approx(expected, rel=0.01)  # in any unit
-    assert _points._valley_depth(-one, one) == _points.NO_VALLEY
-    assert _points._valley_depth(one, one) == _points.NO_VALLEY
+    assert _points._line_between(one, -one).below_lower_peak() == pytest.approx(expected, rel=0.01)
+    assert _points._line_between(100 + 7 * one, 100 - 7 * one).below_lower_peak() == pytest.approx(
+        expected, rel=0.01
+    )  # in any unit
+    assert _points._line_between(-one, one) is None
+    assert _points._line_between(one, one) is None
     # the lower peak counts: half as many points on one side
     half = np.sort(-one)[::2]
     width = 1.06 * spread * (n / 2) ** -0.2
@@ -356,8 +383,8 @@ def test_the_depth_of_a_valley_is_that_of_two_normal_laws():
     places = np.linspace(-far, far, 401)
     lowest = count(places, (1.0, 0.5)).min()
     expected = np.sqrt(2) * (np.sqrt(count(far, (1.0, 0.5))) - np.sqrt(lowest))
-    assert _points._valley_depth(one, half) == pytest.approx(expected, rel=0.02)
-    assert _points._valley_depth(-half, -one) == pytest.approx(expected, rel=0.02)
+    assert _points._line_between(one, half).below_lower_peak() == pytest.approx(expected, rel=0.02)
+    assert _points._line_between(-half, -one).below_lower_peak() == pytest.approx(expected, rel=0.02)
 
 
 def test_spread_is_not_that_of_outliers():

@@ -60,11 +60,11 @@ SHAPE_POINTS = 150
 STRIP = 2.0
 """Half the width of the strip in which points of all groups are counted along a direction, in standard deviations of
 the two groups: what other groups take from between two cells of one cloud is counted there."""
-LEVEL_IN_STRIP = 2.5
-"""Depth in standard errors that a valley along a strip must have to gain (the same script)."""
-CONTRADICTION = 2.0
-"""Standard errors by which the valley along a strip may be deeper than that of the density: beyond, there is a way
-around it."""
+LEVEL_IN_STRIP = 2.6
+"""Depth in standard errors that a border along a strip must have to gain (the same script)."""
+CONTRADICTION = 3.0
+"""Standard errors by which a border may be deeper along a strip than in the density: beyond, there is a way around
+it (the same script)."""
 VISIBLE = 3
 """Columns up to which density valleys are looked for; beyond, valleys on discriminant directions."""
 COMPONENTS = 30
@@ -390,7 +390,7 @@ class _DensityValleys:
         return min(gain, 0.0) if size < self._smallest else gain
 
     def _along_strip(self, depth: float, one: IntArray, other: IntArray, joined: IntArray) -> float:
-        """What a border adds by the valley along the direction between its two groups."""
+        """What a border adds by its depth along the direction between its two groups."""
         if self._strips is None or self._strips.dimension_of(joined) < PLANE_FROM_AFAR:
             return -np.inf
         gain = min(self._strips.depth(one, other), depth + CONTRADICTION, CAP) - LEVEL_IN_STRIP
@@ -419,7 +419,7 @@ class _Strips:
         return self._dimensions[name]
 
     def depth(self, one: IntArray, other: IntArray) -> float:
-        """Depth of the valley between two groups, in standard errors."""
+        """Depth between two groups, in standard errors: the mean of those below the lower peak and below concavity."""
         name = one.tobytes(), other.tobytes()
         if name not in self._depths:
             self._depths[name] = self._valley(one, other)
@@ -444,7 +444,9 @@ class _Strips:
         if min(low.size, high.size) < FEWEST_ON_DIRECTION:
             return NO_VALLEY
         inside[one] = inside[other] = False
-        return _valley_depth(low, high, places[inside])
+        line = _line_between(low, high, places[inside], beyond=False)
+        # a curved group has no concave log density, but hardly a valley either
+        return NO_VALLEY if line is None else (line.below_lower_peak() + line.below_concave()) / 2
 
 
 class _ProjectedValleys:
@@ -507,7 +509,8 @@ class _ProjectedValleys:
             places = _left_out_places(self._points, members, pairs[fresh])
             for t, (one, other) in zip(fresh, places, strict=True):
                 enough = min(one.size, other.size) >= FEWEST_ON_DIRECTION
-                self._known[keys[t]] = _valley_depth(one, other) if enough else NO_VALLEY
+                line = _line_between(one, other) if enough else None
+                self._known[keys[t]] = NO_VALLEY if line is None else line.below_lower_peak()
         return np.array([self._known[key] for key in keys])
 
     def _neighbouring(
@@ -610,41 +613,82 @@ def _left_out(centred: FloatArray, apart: FloatArray, inverse: FloatArray, share
     return result
 
 
-def _valley_depth(one: FloatArray, other: FloatArray, others: FloatArray | None = None) -> float:
-    """Lower peak against the valley between two groups on a line, roots of counts, in standard errors.
+@dataclass(frozen=True)
+class _Line:
+    """Smoothed counts of two groups along a line; the root of each has a standard error of 1 / 2."""
 
-    Points of other groups fill valleys and make no peaks.
+    counts: FloatArray
+    """(GRID,) of the points of the two groups."""
+    filled: FloatArray
+    """(GRID,) of all points."""
+    middle: IntArray
+    """Places near the border."""
+
+    def below_lower_peak(self) -> float:
+        """Depth of the valley below the lower of the peaks on its two sides."""
+        valley = int(self.middle[self.filled[self.middle].argmin()])
+        peak = min(float(self.counts[: valley + 1].max()), float(self.counts[valley:].max()))
+        return float(np.sqrt(2.0) * (np.sqrt(peak) - np.sqrt(self.filled[valley])))
+
+    def below_concave(self) -> float:
+        """Largest depth below the least concave function above the log counts.
+
+        Along a line, normal, uniform and most other clouds have a concave log density. So a small group at the side of
+        a large one shows, though there is no valley between them.
+        """
+        roots = np.exp(_concave_above(np.log(np.maximum(self.counts, 1e-20))) / 2)
+        return float(np.sqrt(2.0) * (roots - np.sqrt(self.filled))[self.middle].max())
+
+
+def _line_between(
+    one: FloatArray, other: FloatArray, others: FloatArray | None = None, beyond: bool = True
+) -> _Line | None:
+    """Smoothed counts of two groups on a line, None where they are not in order.
+
+    Points of other groups fill valleys and make no peaks. What lies beyond the ends counts there, or not at all.
     """
     (low, spread), (high, spread_of_other) = _middle_and_spread(one), _middle_and_spread(other)
     if high <= low:
-        return NO_VALLEY
+        return None
     width, spread = high - low, min(spread, spread_of_other)
     start, step = low - 0.75 * width, 2.5 * width / (GRID - 1)
     # Silverman's rule for the smaller group
     bandwidth = max(1.06 * spread * min(one.size, other.size) ** -0.2, step / 2)
-    counts = [_histogram(part, start, step) for part in (one, other)]
+    counts = [_histogram(part, start, step, beyond) for part in (one, other)]
     offsets = np.arange(1 - GRID, GRID) * step / bandwidth
     # sqrt(2) makes it the number of points in the window that the kernel amounts to
     kernel = np.sqrt(2.0) * np.exp(-0.5 * offsets**2)
     density = np.convolve(counts[0] + counts[1], kernel)[GRID - 1 : 2 * GRID - 1]
     filled = density
     if others is not None and others.size:
-        near = others[(others >= start) & (others <= start + (GRID - 1) * step)]
-        filled = density + np.convolve(_histogram(near, start, step), kernel)[GRID - 1 : 2 * GRID - 1]
+        filled = density + np.convolve(_histogram(others, start, step, beyond=False), kernel)[GRID - 1 : 2 * GRID - 1]
     places = start + step * np.arange(GRID)
     inner = np.flatnonzero((places >= low) & (places <= high))
     wrong = (1 - np.cumsum(counts[0]) / one.size + np.cumsum(counts[1]) / other.size)[inner]
     border = float(places[inner[wrong <= wrong.min() + 1e-12]].mean())
-    middle = np.flatnonzero(np.abs(places - border) <= 0.25 * width)
-    valley = int(middle[filled[middle].argmin()])
-    peak = min(float(density[: valley + 1].max()), float(density[valley:].max()))
-    # a root of a count has a standard error of 1 / 2, a difference of two of them 1 / sqrt(2)
-    return float(np.sqrt(2.0) * (np.sqrt(peak) - np.sqrt(filled[valley])))
+    return _Line(density, filled, np.flatnonzero(np.abs(places - border) <= 0.25 * width))
 
 
-def _histogram(values: FloatArray, start: float, step: float) -> FloatArray:
-    """(GRID,) counts; what lies outside counts at the ends."""
-    place = np.clip(np.round((values - start) / step), 0, GRID - 1).astype(np.int64)
+def _concave_above(values: FloatArray) -> FloatArray:
+    """The least concave function above values at equal steps."""
+    corners: list[int] = []
+    for place in range(values.size):
+        while len(corners) > 1:
+            before, last = corners[-2:]
+            slope = (values[last] - values[before]) / (last - before)
+            if values[place] - values[last] < slope * (place - last):
+                break
+            corners.pop()
+        corners.append(place)
+    return np.interp(np.arange(values.size), corners, values[corners])
+
+
+def _histogram(values: FloatArray, start: float, step: float, beyond: bool) -> FloatArray:
+    """(GRID,) counts; what lies beyond the ends counts there, or not at all."""
+    place = np.round((values - start) / step)
+    if not beyond:
+        place = place[(place >= 0) & (place < GRID)]
+    place = np.clip(place, 0, GRID - 1).astype(np.int64)
     counts: FloatArray = np.bincount(place, minlength=GRID).astype(np.float64)
     return counts
 
