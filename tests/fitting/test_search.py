@@ -366,3 +366,41 @@ class TestModels:
         assert (np.abs(points[:, 1]) > 0.04).all()
         assert (np.abs(points[:, 0] - 0.2) > 0.04).all()
         assert 2000 < len(points) < 4096
+
+
+class TestTouchingRuns:
+    def on_circle(self, angles: FloatArray) -> FloatArray:
+        return 200.0 + 100.0 * np.column_stack([np.cos(angles), np.sin(angles)])
+
+    def test_the_largest_piece_of_an_edge_is_one_event(self) -> None:
+        # pixels of three edges that a circle touches: 24, 20 and 16 of them, one apart
+        pieces = [start + np.arange(n) / 100 for start, n in ((0.0, 20), (2.0, 24), (4.0, 16))]
+        x = self.on_circle(np.concatenate(pieces))
+        one = found(x, [200.0, 200.0, 100.0], 2.0, "circle")
+        assert np.flatnonzero(search_module.in_touching_runs(one, x)).tolist() == list(range(20, 44))
+
+    def test_a_piece_ends_where_the_circle_bends_away_from_its_tangent(self) -> None:
+        x = self.on_circle(np.arange(300) / 100)
+        gone = search_module.in_touching_runs(found(x, [200.0, 200.0, 100.0], 2.0, "circle"), x)
+        radius = 2 * np.sqrt(200.0)
+        assert 2 * radius - 2 < gone.sum() < 2 * radius + 2
+        assert np.ptp(np.flatnonzero(gone)) == gone.sum() - 1
+
+    def test_elements_apart_from_each_other_hardly_count(self) -> None:
+        x = self.on_circle(np.arange(40) / 20)  # five apart: more than a threshold
+        assert search_module.in_touching_runs(found(x, [200.0, 200.0, 100.0], 2.0, "circle"), x).sum() == 1
+
+    @pytest.mark.parametrize(("model", "n_runs"), [("line", 0), ("circle", 1), ("plane", 0), ("sphere", 2)])
+    def test_a_run_for_each_parameter_of_a_round_model_beyond_the_spots(self, model: str, n_runs: int) -> None:
+        rng = np.random.default_rng(0)
+        width = 3 if model in ("plane", "sphere") else 2
+        x = rng.uniform(0, 1000, (200, width))
+        one = found(
+            x, [1.0, *[0.0] * (width - 1), 5.0] if model in ("line", "plane") else [*[0.0] * width, 9.0], 0.01, model
+        )
+        assert search_module.in_touching_runs(one, x).sum() == n_runs
+
+    def test_nothing_is_taken_from_nothing(self) -> None:
+        x = self.on_circle(np.arange(40) / 20)
+        one = found(x, [200.0, 200.0, 100.0], 2.0, "circle")
+        assert search_module.in_touching_runs(one, x[:0]).tolist() == []

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from biconsensus.fitting._evidence import Column, Neighbours
 from biconsensus.fitting._exchange import Exchange, Explanation
@@ -20,6 +22,7 @@ from biconsensus.fitting._groups import (
     log_spread,
     reweighted,
     sharpen,
+    spot_radius,
     within_bounds,
 )
 from biconsensus.fitting._hypotheses import Hypotheses, Screened, group, propose, screen
@@ -215,6 +218,33 @@ def _fitted_to(one: Found, own: FloatArray) -> Found:
     return replace(one, fit=replace(one.fit, params=params, core=one.fit.threshold))
 
 
+def in_touching_runs(one: Found, data: FloatArray) -> BoolArray:
+    """(m,) elements of the runs that a round model can be laid along, beyond its spots: one for each further parameter.
+
+    A circle that touches three edges always exists, whatever the edges are: it can slide along each, and has three
+    parameters. Elements of an edge hang together, each within a threshold of the next, so each piece of an edge is one
+    event. Elements that are independent make short runs, which hardly count. A piece ends where the model bends away
+    from its tangent. Lines and planes cannot slide along a piece that they follow.
+    """
+    family, model = one.family, one.family.model
+    if "radius" not in getattr(model, "measures", ()):
+        return np.zeros(len(data), bool)
+    places = family.view(data)[:, : int(getattr(model, "n_places", 0)) or None]
+    n_parameters = int(getattr(model, "degrees_of_freedom", model.sample_size))
+    radius, gone = spot_radius(family, one.fit, one.fit.threshold), np.zeros(len(data), bool)
+    for _ in range(n_parameters - -(-n_parameters // places.shape[1])):
+        rest = np.flatnonzero(~gone)
+        if not len(rest):
+            break
+        tree = cKDTree(places[rest])
+        centre = int(np.argmax(tree.query_ball_point(places[rest], radius, return_length=True)))
+        piece = rest[tree.query_ball_point(places[rest[centre]], radius)]
+        touching = cKDTree(places[piece]).sparse_distance_matrix(cKDTree(places[piece]), one.fit.threshold)
+        runs = connected_components(touching, directed=False)[1]
+        gone[piece[runs == np.argmax(np.bincount(runs))]] = True
+    return gone
+
+
 def reach_of(family: Family) -> float:
     """How many thresholds labels of a family may reach: more than one where surfaces are not quite even."""
     return float(getattr(family.model, "label_reach", 1.0))
@@ -398,6 +428,7 @@ class ModelSearch:
             own = rest & (structures.residuals[:, t] <= one.fit.threshold)
             near = quiet & (beside[:, t] <= one.fit.threshold)
             test = self._test(one.family, np.flatnonzero(rest), 1, chance, one.fit.threshold)
+            own[np.flatnonzero(own)[in_touching_runs(one, self.data[own])]] = False
             weights, points = self._weights(own), chance.points[near]
             value = log_spread(one.family, one.fit, test, self.data[own], weights, points, int(quiet.sum()))
             if value > worst:
