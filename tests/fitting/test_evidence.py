@@ -13,10 +13,11 @@ from biconsensus import MultiModelFitter
 from biconsensus.fitting._evidence import (
     Column,
     Neighbours,
-    _gain,
     _log_names,
+    _moved_together,
     _scale,
     explained,
+    gain,
     student_weights,
 )
 from biconsensus.metrics import misclassification_error
@@ -106,6 +107,33 @@ class TestNeighbours:
         assert explained(columns, 7.0, Neighbours.of(places)).labels[99] == 1
 
 
+class TestClutterThatMovesTogether:
+    def test_what_moves_together_is_compared_with_such_clutter(self) -> None:
+        rng = np.random.default_rng(7)
+        places, one = rng.random((60, 2)), column(lengths(rng, 60, 1.5))
+        alone = explained([one], 7.0, Neighbours.of(places)).evidence
+        scattered = explained([one], 7.0, Neighbours.of(places, rng.uniform(0, 600, (60, 2)))).evidence
+        together = explained([one], 7.0, Neighbours.of(places, rng.normal(0, 3, (60, 2)))).evidence
+        assert scattered == pytest.approx(alone)
+        assert together < 0.6 * alone
+
+    def test_likelihood_of_three_elements(self) -> None:
+        one = Column(np.zeros(4), 3.0, 7.5, 2, 1.0, 0.02)
+        before = np.array([[-1, -1], [0, -1], [1, 3], [-1, -1]])
+        shifts = np.array([[0.0, 0], [3, 4], [9, 12], [9, 12]])
+        near = Neighbours(before, before, shifts)
+        law = multivariate_t(np.zeros(2), 7.5**2 * np.eye(2), df=4)
+        clutter = 0.02 / (np.pi * 7.5**2)
+        # the last element is of no model, so nobody follows it
+        wanted = np.log((1 + law.pdf([3.0, 4.0]) / clutter) / 2) + np.log((1 + law.pdf([6.0, 8.0]) / clutter) / 2)
+        assert _moved_together(one, np.array([True, True, True, False]), near, shifts) == pytest.approx(max(wanted, 0))
+        assert wanted > 0
+
+    def test_only_homographies_say_where_an_element_moves(self) -> None:
+        assert get_model("homography").shifts(np.array([[1.0, 2, 5, 9]])).tolist() == [[4.0, 7.0]]
+        assert not hasattr(get_model("fundamental"), "shifts")
+
+
 def test_weights_make_the_mean_the_likeliest_place() -> None:
     # the derivative of Student's log density, (4 + 2) / (4 + d^2 / s^2) d / s^2, is the weight times d / s^2
     np.testing.assert_allclose(student_weights(np.array([0.0, 1.0, 4.0]), 2, 2.0), [6 / 4, 6 / 4.25, 6 / 8])
@@ -144,12 +172,12 @@ class TestDefinitions:
         law = multivariate_t(np.zeros(2), 0.8**2 * np.eye(2), df=4)
         density = [law.pdf([d, 0.0]) for d in (0.0, 1.0, 3.0, 7.5)]
         clutter = 0.02 / (np.pi * 7.5**2)
-        gains = _gain(one, 0.8)
+        gains = gain(one, 0.8)
         np.testing.assert_allclose(gains[:4], np.log(np.array(density) / clutter))
         assert gains[4] == -np.inf
         flat = Column(np.array([0.5]), 1.0, 2.0, 1, 2.0, 0.1)
         wanted = np.log(multivariate_t(0, 0.3**2, df=4).pdf(0.5) / (0.1 / 4.0))
-        np.testing.assert_allclose(_gain(flat, 0.3), [wanted])
+        np.testing.assert_allclose(gain(flat, 0.3), [wanted])
 
     def test_scale_is_one_step_of_the_iteration(self) -> None:
         one = Column(np.array([1.0, 2.0, 0.5, 1.5, 2.5, 9.0]), 3.0, 7.5, 2, 2.0, 0.02)

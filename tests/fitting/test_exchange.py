@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import fitting_views as views
 from biconsensus import MultiModelFitter
 from biconsensus.fitting._evidence import Column, Neighbours
 from biconsensus.fitting._exchange import Exchange, distinct_hypotheses
@@ -62,6 +64,19 @@ class TestExchange:
         assert np.isinf(state.found[1].log_nfa)  # not tested yet
         truth = np.repeat([0, 1, -1], [80, 60, 60])
         assert (state.how.labels == truth).mean() > 0.97
+
+    def test_a_motion_among_many_wrong_matches_is_added(self) -> None:
+        x, labels = views.motions(12016)  # 93 and 44 matches of two motions, 181 others
+        family = families_of("fundamental", x, sampling_of(None), nfa_of(None))[0]
+
+        def columns(found: list[Found]) -> list[Column]:
+            distances = [family.residuals(one.fit.params[None], x)[:, 0] for one in found]
+            return [Column(own, 1.5, 3.75, 1, 7.0, 0.02) for own in distances]
+
+        params = family.model.refit(x[labels == 0], np.ones(np.sum(labels == 0)))  # type: ignore[attr-defined]
+        exchange = Exchange(x, Neighbours.of(x[:, :2]), columns, np.random.default_rng(0))
+        state = exchange.run([replace(model_of(family, params), fit=Fit(params, 1.5, 1.5))])
+        assert max(np.mean(state.how.labels[labels == 2] == t) for t in range(len(state.found))) > 0.8
 
     def test_another_model_is_added_as_it_is(self, monkeypatch: pytest.MonkeyPatch) -> None:
         _, family, exchange = setting()

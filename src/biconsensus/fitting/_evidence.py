@@ -33,14 +33,16 @@ class Neighbours:
     """(m, k) nearest elements of each."""
     before: IntArray
     """(m, k) neighbours that come before the element in some order, -1 for the others: its label depends on theirs."""
+    shifts: FloatArray | None = None
+    """(m, d) how far each element moved, for models that say where an element moves: clutter can move together, too."""
 
     @classmethod
-    def of(cls, places: FloatArray) -> Neighbours:
+    def of(cls, places: FloatArray, shifts: FloatArray | None = None) -> Neighbours:
         """Neighbours of elements at places (m, d), told in a random order that is always the same."""
         m, k = len(places), min(_NEIGHBOURS, len(places) - 1)
         around = cKDTree(places).query(places, k + 1)[1].reshape(m, k + 1)[:, 1:]
         rank = np.random.default_rng(0).permutation(m)
-        return cls(around, np.where(rank[around] < rank[:, None], around, -1))
+        return cls(around, np.where(rank[around] < rank[:, None], around, -1), shifts)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ def explained(columns: list[Column], log_tests: float, near: Neighbours | None =
     Distances to a model follow Student's law at its own scale, those of clutter are as the background's. A model pays
     for the elements that determine it, for the number of hypotheses it was chosen from, and each element for the name
     of its model: a structure that is cut in two gains by smaller scales less than that, if it is one. A name costs
-    little where the neighbours have it.
+    little where the neighbours have it. Where it is known how far elements moved, a model is compared with clutter that
+    moves as its neighbours do.
     """
     n, k = len(columns[0].distances) if columns else 0, len(columns)
     if not columns:
@@ -93,7 +96,7 @@ def explained(columns: list[Column], log_tests: float, near: Neighbours | None =
     names, gains = np.full((n, k + 1), -np.log(k + 1)), np.zeros((n, k + 1))
     for _ in range(_STEPS):
         for t, one in enumerate(columns):
-            gains[:, t] = _gain(one, float(scales[t]))
+            gains[:, t] = gain(one, float(scales[t]))
         labels = (gains + names).argmax(axis=1)
         scales = np.array([_scale(one, labels == t, scales[t]) for t, one in enumerate(columns)])
         shares = (np.bincount(labels, minlength=k + 1) + 1) / (n + k + 1)
@@ -105,7 +108,26 @@ def explained(columns: list[Column], log_tests: float, near: Neighbours | None =
     for t, one in enumerate(columns):
         own = chosen[labels == t]
         total -= (one.used * max(float(own.mean()), 0.0) if len(own) else 0.0) + log_tests
+        if near is not None and near.shifts is not None and len(own) > one.used:
+            # the elements that determine a model say nothing against it, either
+            total -= (1 - one.used / len(own)) * _moved_together(one, labels == t, near, near.shifts)
     return Explained(total, np.where(labels == k, -1, labels), scales, chosen)
+
+
+def _moved_together(one: Column, own: BoolArray, near: Neighbours, shifts: FloatArray) -> float:
+    """Logarithm of the likelihood of a model's elements as clutter that moves together, against that of chance.
+
+    An element follows one of its neighbours in the model that come before it, by Student's law at the scale of the
+    reach of the model, or none of them, with equal probability.
+    """
+    chosen = np.flatnonzero(own)
+    before = near.before[chosen]
+    theirs = (before >= 0) & own[before]
+    squares = ((shifts[chosen, None] - shifts[before]) ** 2).sum(axis=2)
+    density = np.where(theirs, np.exp(_log_student(squares / one.reach**2, one.codimension, one.reach)), 0.0)
+    ratio = density.sum(axis=1) / np.maximum(theirs.sum(axis=1), 1) * np.exp(-_log_clutter(one))
+    followed = theirs.any(axis=1)
+    return max(float(np.log((1 + ratio[followed]) / 2).sum()), 0.0)
 
 
 def _log_names(labels: IntArray, shares: FloatArray, near: IntArray | None) -> FloatArray:
@@ -127,16 +149,25 @@ def student_weights(distances: FloatArray, codimension: int, scale: float) -> Fl
     return np.asarray((_TAIL + codimension) / (_TAIL + (distances / scale) ** 2), np.float64)
 
 
-def _gain(one: Column, scale: float) -> FloatArray:
+def gain(one: Column, scale: float) -> FloatArray:
     """(m,) logarithm of the density of each element by a model over that of clutter; -inf out of its reach."""
-    c = one.codimension
-    square = (one.distances[one.near] / scale) ** 2
-    student = gammaln((_TAIL + c) / 2) - gammaln(_TAIL / 2) - c / 2 * np.log(_TAIL * np.pi) - c * np.log(scale)
-    student = student - (_TAIL + c) / 2 * np.log1p(square / _TAIL)
-    ball = c / 2 * np.log(np.pi) - gammaln(c / 2 + 1) + c * np.log(one.reach)
     gains = np.full(len(one.distances), -np.inf)
-    gains[one.near] = student - np.log(one.chance) + ball
+    squares = (one.distances[one.near] / scale) ** 2
+    gains[one.near] = _log_student(squares, one.codimension, scale) - _log_clutter(one)
     return gains
+
+
+def _log_student(squares: FloatArray, c: int, scale: float) -> FloatArray:
+    """Logarithm of the density of Student's law in c dimensions, at squared distances in scales."""
+    peak = gammaln((_TAIL + c) / 2) - gammaln(_TAIL / 2) - c / 2 * np.log(_TAIL * np.pi) - c * np.log(scale)
+    return np.asarray(peak - (_TAIL + c) / 2 * np.log1p(squares / _TAIL), np.float64)
+
+
+def _log_clutter(one: Column) -> float:
+    """Logarithm of the density of clutter around a model."""
+    c = one.codimension
+    ball = c / 2 * np.log(np.pi) - gammaln(c / 2 + 1) + c * np.log(one.reach)
+    return float(np.log(one.chance) - ball)
 
 
 def _scale(one: Column, own: BoolArray, before: float) -> float:

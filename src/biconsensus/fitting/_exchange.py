@@ -7,20 +7,28 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biconsensus.fitting._evidence import Column, Explained, Neighbours, explained, student_weights
+from biconsensus.fitting._evidence import Column, Explained, Neighbours, explained, gain, student_weights
 from biconsensus.fitting._groups import SAME, Fit, Found
 from biconsensus.fitting._hypotheses import improved, propose
 from biconsensus.fitting._settings import MOST_SAMPLES, VOTE, Family
 from biconsensus.protocols import BoolArray, FloatArray
+from biconsensus.sources._sampling import LocalTable
 
 _CHOICES = float(np.log(MOST_SAMPLES))
 """What a model pays, in natural logarithms, for the hypotheses that it was chosen from: about as many as are drawn."""
-_DRAWN = 200
+_DRAWN = 1000
 """Hypotheses that are drawn within each model, within clutter, and within all elements."""
-_IMPROVED = 5
-"""Steps of weighted least squares before they are compared; nearly all have settled by then."""
+_NEAREST = 200
+"""Those of them that are improved: with most elements within the threshold."""
+_WIDTHS = (1.0, VOTE, 0.25)
+"""Widths of the weights in thresholds, one after the other: with wide ones a rough hypothesis finds its elements, with
+narrow ones it leaves those of another model."""
+_IMPROVED = 3
+"""Steps of weighted least squares at each width."""
 _KEPT = 12
-"""Distinct hypotheses of each such place that are looked at: more than a model is ever divided into."""
+"""Distinct hypotheses of each such place and width that are looked at: more than a model is ever divided into."""
+_SCALES = (0.1, 0.2, 0.4)
+"""Scales in thresholds, an octave apart, at which it is estimated what a hypothesis would explain."""
 _TRIED = 12
 """Hypotheses that are tried together with all models: those that explain most beyond what is explained."""
 _SETTLED = 3
@@ -93,8 +101,7 @@ class Exchange:
         new = [*others, *self._drawn(state.found, self.data)]
         new += [one for place in places for one in self._drawn(state.found, self.data[place])]
         columns = self._columns(new)
-        alone = [explained([column], _CHOICES, self._near).gains for column in columns]
-        worth = [float(np.maximum(gains - state.how.gains, 0.0).sum()) for gains in alone]
+        worth = [max(_beyond(column, scale, state.how.gains) for scale in _SCALES) for column in columns]
         first = np.argsort(-np.array(worth), kind="stable")[:_TRIED]
         best = self._best([self._with(state, [(new[i], columns[i])]) for i in first])
         return best if best is not None and best.evidence > state.evidence else None
@@ -156,14 +163,22 @@ class Exchange:
             family, threshold, view = one.family, one.fit.threshold, one.family.view(data)
             if len(view) <= 2 * family.model.sample_size:
                 continue
-            reach = VOTE * threshold
-            raw = propose(family, view, _DRAWN, self._rng).params
-            better = improved(view, raw, reach, family.model, _IMPROVED)
-            for params in distinct_hypotheses(better, family, view, reach):
-                fit = Fit(params, threshold, threshold)
-                # not tested yet
-                new.append(Found(family, fit, np.inf, np.inf, params[None], np.array([threshold])))
+            # matches of one thing are near each other in both pictures
+            better = propose(family, view, _DRAWN, self._rng, LocalTable.of(view, family.law)).params
+            sizes = np.count_nonzero(family.model.residuals(better, view) <= threshold, axis=0)
+            better = better[np.argsort(-sizes, kind="stable")[:_NEAREST]]
+            for reach in threshold * np.array(_WIDTHS):
+                better = improved(view, better, reach, family.model, _IMPROVED)
+                for params in distinct_hypotheses(better, family, view, reach):
+                    fit = Fit(params, threshold, threshold)
+                    # not tested yet
+                    new.append(Found(family, fit, np.inf, np.inf, params[None], np.array([threshold])))
         return new
+
+
+def _beyond(one: Column, scale: float, explained: FloatArray) -> float:
+    """What a model at some scale, in thresholds, explains beyond what is explained."""
+    return float(np.maximum(gain(one, scale * one.threshold) - explained, 0.0).sum())
 
 
 def distinct_hypotheses(params: FloatArray, family: Family, data: FloatArray, reach: float) -> FloatArray:

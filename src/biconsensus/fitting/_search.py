@@ -311,6 +311,14 @@ class ModelSearch:
     @cached_property
     def exchange(self) -> Exchange:
         """The comparison of sets of models by their evidence."""
+        model, view = self.families[0].model, self.families[0].view(self.data)
+        moved = getattr(model, "shifts", None)
+        near = Neighbours.of(positions(model, view), None if moved is None else moved(view))
+        return Exchange(self.data, near, self._columns, self.rng)
+
+    @cached_property
+    def _among_rounds(self) -> Exchange:
+        """The same for a round: planes that are not found yet are no clutter, although they move together."""
         near = Neighbours.of(positions(self.families[0].model, self.families[0].view(self.data)))
         return Exchange(self.data, near, self._columns, self.rng)
 
@@ -389,7 +397,9 @@ class ModelSearch:
 
     def _fewer(self) -> list[Found] | None:
         """One model less, dropped or joined with another, where that explains the elements better; None if none."""
-        better = self.exchange.fewer(self.exchange.explain(self.found)) if len(self.found) > 1 else None
+        if len(self.found) < 2:
+            return None
+        better = self._among_rounds.fewer(self._among_rounds.explain(self.found))
         return None if better is None else better.found
 
     def _out_of_bounds(self, structures: Structures) -> int | None:

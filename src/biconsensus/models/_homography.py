@@ -169,6 +169,10 @@ class HomographyModel:
         """Places (m, 2) in the first image, for localised sampling."""
         return data[:, :2]
 
+    def shifts(self, data: FloatArray) -> FloatArray:
+        """How far elements moved (m, 2): clutter that moves together must not pass for a plane."""
+        return data[:, 2:] - data[:, :2]
+
     def background_like(self, data: FloatArray, n: int, rng: Seed = None) -> FloatArray:
         """Correspondences (n, 4) with the observed places in both images, matched by chance."""
         return exchanged(data, n, rng)
