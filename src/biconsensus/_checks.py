@@ -203,14 +203,8 @@ def check_indices(what: str, values: Any, size: int) -> IntArray:
     return indices.astype(np.int64).ravel()
 
 
-_SMALL = 1 << 22
-"""Bytes that are not worth asking the system for: 4 MB take less time to allocate than the question."""
-
-
 def check_memory(what: str, needed: int, limit: int | None = None) -> None:
     """Raise before allocating where the estimate exceeds the limit (bytes), or what can still be had without one."""
-    if limit is None and needed < _SMALL:
-        return
     limit = available_memory() if limit is None else limit
     if limit is not None and needed > limit:
         raise TooLargeError(
