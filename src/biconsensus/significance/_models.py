@@ -18,7 +18,7 @@ from biconsensus.errors import InputError
 from biconsensus.models._background import uniform_background
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 
-_BLOCK = 1 << 17
+_BLOCK = 1 << 21
 """Residuals held at a time: 16 MB."""
 _NARROW = 32
 """Widest table whose hits are counted column by column: up to there that is faster than row by row."""
