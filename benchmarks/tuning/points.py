@@ -42,15 +42,15 @@ from biconsensus.sources._running import child_seeds, run_sources
 CLOUDS = (("normal", 4), ("uniform", 4), ("normal", 5), ("uniform", 5), ("uniform", 12), ("t, 4 degrees of freedom", 8))
 STRIPS = (
     (99.0, 1.7, 3.0),
+    (3.0, 1.7, 3.0),
     (2.6, 1.7, 3.0),
-    (2.3, 1.7, 3.0),
-    (2.9, 1.7, 3.0),
-    (2.6, 1.5, 3.0),
-    (2.6, 1.6, 3.0),
-    (2.6, 1.8, 3.0),
-    (2.6, 1.7, 2.0),
-    (2.6, 1.7, 4.0),
-    (2.6, 1.7, 99.0),
+    (3.4, 1.7, 3.0),
+    (3.0, 1.5, 3.0),
+    (3.0, 1.6, 3.0),
+    (3.0, 1.8, 3.0),
+    (3.0, 1.7, 2.0),
+    (3.0, 1.7, 4.0),
+    (3.0, 1.7, 99.0),
 )
 """Settings that are compared: level, least dimension from afar, how much deeper than the density."""
 OTHER_CLOUDS = ("box", "sheared cube", "cube in more columns", "ball")

@@ -60,8 +60,9 @@ SHAPE_POINTS = 150
 STRIP = 2.0
 """Half the width of the strip in which points of all groups are counted along a direction, in standard deviations of
 the two groups: what other groups take from between two cells of one cloud is counted there."""
-LEVEL_IN_STRIP = 2.6
-"""Depth in standard errors that a border along a strip must have to gain (the same script)."""
+LEVEL_IN_STRIP = 3.0
+"""Depth in standard errors that a border along a strip must have to gain: there, squares are not cut more often than by
+the valley alone (the page on meaning)."""
 CONTRADICTION = 3.0
 """Standard errors by which a border may be deeper along a strip than in the density: beyond, there is a way around
 it (the same script)."""
