@@ -758,20 +758,22 @@ def moved(votes: Votes, columns: IntArray) -> IntArray:
 
 
 def columns_of(blocks: Sequence[Block], n_columns: int) -> IntArray:
-    """(q,) number of the block that holds each column, -1 for none."""
+    """(q,) number of the block that holds each column, the last of several, -1 for none."""
     if isinstance(blocks, Blocks):
         return blocks.columns.copy()
-    columns = np.full(n_columns, -1)
-    for t, block in enumerate(blocks):
-        columns[block.columns] = t
-    return columns
+    return _numbered([block.columns for block in blocks], n_columns)
 
 
 def rows_of(blocks: Sequence[Block], n_rows: int) -> IntArray:
     """(r,) number of the block that holds each row, the last of several, -1 for none."""
     if isinstance(blocks, Blocks):
         return blocks.rows.copy()
-    rows = np.full(n_rows, -1)
-    for t, block in enumerate(blocks):
-        rows[block.rows] = t
-    return rows
+    return _numbered([block.rows for block in blocks], n_rows)
+
+
+def _numbered(masks: Sequence[BoolArray], size: int) -> IntArray:
+    """(size,) number of the last mask that holds each place, -1 for none."""
+    numbers = np.full(size, -1)
+    for t, mask in enumerate(masks):
+        numbers[mask] = t
+    return numbers
