@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from biconsensus.errors import FileFormatError, InputError, PoolWarning, SourceError
-from biconsensus.sources import _running
+from biconsensus.sources import _running, _workers
 from biconsensus.sources._running import Grouping, NamedSource, TimeUp, bounded, child_seeds, run_sources
 from biconsensus.sources._workers import SHARE_FROM
 from tests.helpers.ready_workers import ready_workers
@@ -101,6 +101,17 @@ def test_workers_do_not_see_an_interrupt_and_the_caller_does():
     for result in results:
         np.testing.assert_array_equal(result.labels, np.ones(len(DATA)))
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_processes_are_stopped_without_a_traceback_while_tasks_are_on_their_way(monkeypatch):
+    said: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", lambda told: said.append(told.exc_value))
+    for _ in range(3):
+        pool = _workers._started_pool(1, time.sleep)
+        futures = [pool.submit(time.sleep, 60) for _ in range(6)]
+        _workers._stop(pool)
+        assert not any(future.done() and future.exception() is None for future in futures)
+    assert said == []
 
 
 def test_imports_of_a_run_do_not_count_against_its_time_limit(tmp_path, monkeypatch):

@@ -9,10 +9,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import joblib
@@ -80,11 +81,11 @@ def run_in_processes(
                 if died or late:
                     (suspects if died else waiting).extendleft(task for task, _ in flying.values())
                     flying.clear()
-                    pool.shutdown(kill_workers=True)
+                    _stop(pool)
                     if waiting or suspects:
                         pool = _ready_pool(min(n_workers, max(1, len(waiting))), call, tasks)
         finally:
-            pool.shutdown(kill_workers=True)
+            _stop(pool)
 
 
 def _ready_pool(n_workers: int, call: Callable[..., Any], tasks: list[Any]) -> Any:
@@ -94,7 +95,7 @@ def _ready_pool(n_workers: int, call: Callable[..., Any], tasks: list[Any]) -> A
     wait(received, timeout=LONGEST_IMPORT)
     if any(future.done() and future.exception() for future in received):
         # one that cannot be sent, or that ends its process on arrival, is told when its turn comes
-        pool.shutdown(kill_workers=True)
+        _stop(pool)
         return _started_pool(n_workers, call)
     return pool
 
@@ -106,6 +107,18 @@ def _started_pool(n_workers: int, call: Callable[..., Any]) -> Any:
         started = [pool.submit(_warm_up, call, 0.05) for _ in range(n_workers)]
     wait(started)
     return pool
+
+
+def _stop(pool: Any) -> None:
+    """End the processes at once, with whatever they are doing.
+
+    A task that is still on its way to a process would be looked up by the pool's own thread after it was dropped, and
+    the traceback of that thread would be all that the user sees of an interrupt. So such tasks are taken back first.
+    """
+    with suppress(Empty):
+        while True:
+            pool._work_ids.get_nowait()
+    pool.shutdown(kill_workers=True)
 
 
 @contextmanager
