@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -67,13 +66,14 @@ def one_and_two():
 
     def started_once(n_workers, call):
         kept.append(kept[0] if kept else started(n_workers, call))
-        return SimpleNamespace(submit=kept[0].submit, shutdown=lambda kill_workers: None)
+        return kept[0]
 
     with pytest.MonkeyPatch.context() as patch:
         # both rounds of runs in the same two processes: starting them is what costs here
         patch.setattr(_workers, "_started_pool", started_once)
+        patch.setattr(_workers, "_stop", lambda pool: None)
         two.fit(unclear.adjacency)
-    kept[0].shutdown(kill_workers=True)
+    _workers._stop(kept[0])
     assert len(kept) == 2, "runs of the first and of the second round"
     return one, two
 
