@@ -33,7 +33,7 @@ from biconsensus.datasets import load_adelaidermf, load_jlinkage
 from biconsensus.errors import MissingDependencyError
 from biconsensus.graphs import Graph
 from biconsensus.metrics import ari, misclassification_error, nmi, noise_as_singletons
-from biconsensus.sources._default_pool import in_one_unit
+from biconsensus.sources._features import in_one_unit
 from biconsensus.sources.networks import get_algorithm
 from experiments.models_adelaidermf import BENCHMARKS as ADELAIDE
 from experiments.models_adelaidermf import diagonal

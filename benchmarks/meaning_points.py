@@ -34,7 +34,7 @@ from benchmarks.results import Results
 from biconsensus.datasets import load_benchmark, names_of
 from biconsensus.errors import UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.sources._default_pool import in_one_unit, share_a_unit
+from biconsensus.sources._features import in_one_unit, share_a_unit
 
 MOST_POINTS = 2600
 """Larger sets are represented by so many of their points, for every method."""

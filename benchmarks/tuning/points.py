@@ -36,7 +36,8 @@ from biconsensus.quorum._choice import BACKER, agreement_with, options_of
 from biconsensus.quorum._path import QuorumPath
 from biconsensus.significance import _points
 from biconsensus.significance._points import PointEvidence
-from biconsensus.sources._default_pool import default_sources, in_one_unit
+from biconsensus.sources._default_pool import default_sources
+from biconsensus.sources._features import in_one_unit
 from biconsensus.sources._running import child_seeds, run_sources
 
 CLOUDS = (("normal", 4), ("uniform", 4), ("normal", 5), ("uniform", 5), ("uniform", 12), ("t, 4 degrees of freedom", 8))

@@ -59,7 +59,7 @@ def test_the_guarded_linkage_is_single_linkage_while_sizes_are_equal():
 def test_a_disconnected_neighbour_graph_still_has_one_tree():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(100 * c, 1, (40, 2)) for c in range(5)])
-    sources, _ = landmarks_of(X, 1000, False).tree
+    sources, _ = landmarks_of(X, 1000).tree
     assert sources.size == len(X) - 1
     assert np.unique(LandmarkSource(GuardedLinkage(5), 1000)(X, 0).labels.reshape(5, 40), axis=1).shape == (5, 1)
 
@@ -78,7 +78,7 @@ def test_few_landmarks_are_some_of_the_many_and_rows_go_by_way_of_these(monkeypa
     monkeypatch.setattr(_landmarks, "GRAPH_LANDMARKS", 200)
     rng = np.random.default_rng(1)
     X, new = rng.normal(size=(900, 3)) * [1.0, 50.0, 1.0], rng.normal(size=(40, 3))
-    many, few = landmarks_of(X, 200, True), landmarks_of(X, 60, True)
+    many, few = landmarks_of(X, 200), landmarks_of(X, 60)
     assert {tuple(point) for point in few.points} <= {tuple(point) for point in many.points}
     distances = ((many.points[:, None] - few.points) ** 2).sum(axis=2)
     assert np.array_equal(few.nearest, distances.argmin(axis=1)[many.nearest])
@@ -89,17 +89,18 @@ def test_few_landmarks_are_some_of_the_many_and_rows_go_by_way_of_these(monkeypa
 @pytest.mark.parametrize("columns", [3, 20])
 def test_the_nearest_landmark_is_the_nearest(columns):
     X = np.random.default_rng(2).normal(size=(300, columns))
-    marks = landmarks_of(X, 100, False)
+    marks = landmarks_of(X, 100)
     assert np.array_equal(marks.nearest, ((X[:, None] - marks.points) ** 2).sum(axis=2).argmin(axis=1))
 
 
-def test_standardised_landmarks_are_kept_once_and_only_a_few_of_them():
-    X = np.random.default_rng(0).normal(size=(50, 2)) * [1.0, 1000.0]
-    marks = landmarks_of(X, 1000, True)
-    assert marks is landmarks_of(X.copy(), 1000, True)
-    assert np.allclose(marks.points.std(axis=0), 1.0)
+def test_landmarks_are_kept_once_and_only_a_few_of_them():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    marks, before = landmarks_of(X, 1000), X.copy()
+    assert marks is landmarks_of(X.copy(), 1000)
+    X += 1.0
+    assert np.array_equal(marks.points, before), "what the user does with the data later changes nothing"
     for seed in range(_landmarks.KEPT + 1):
-        landmarks_of(np.random.default_rng(seed).normal(size=(20, 2)), 1000, False)
+        landmarks_of(np.random.default_rng(seed).normal(size=(20, 2)), 1000)
     assert len(_landmarks._KNOWN) == _landmarks.KEPT
 
 
@@ -145,7 +146,7 @@ def _data_of(kind: str):
 
 @pytest.mark.parametrize(("kind", "inverses"), [("cloud", [False]), ("two clouds", [True]), ("curve", [False, True])])
 def test_the_embedding_has_the_largest_eigenvalues_and_inverts_only_where_it_must(kind, inverses, monkeypatch):
-    marks = landmarks_of(_data_of(kind), 10_000, False)
+    marks = landmarks_of(_data_of(kind), 10_000)
     calls, solve = [], _landmarks.eigsh
     monkeypatch.setattr(_landmarks, "eigsh", lambda *args, **how: calls.append("sigma" in how) or solve(*args, **how))
     found = marks.embedding

@@ -20,8 +20,9 @@ from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import counts_rows, warn_of
 from biconsensus.protocols import Evidence, FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
+from biconsensus.significance._components import COMPONENTS
 from biconsensus.significance._points import PointEvidence
-from biconsensus.sources._default_pool import in_one_unit, outweighing, share_a_unit
+from biconsensus.sources._features import in_one_unit, outweighing, share_a_unit
 from biconsensus.sources._running import Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources._scaling import Scaling, check_range
 
@@ -144,7 +145,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
         seeds = child_seeds(self.random_state, rounds[-1] * len(sources))
         evidence = _points_evidence(points)
         command = "cluster" if self.estimators == "default" and self.n_runs == 1 else None
-        said = self._said_of_units(points) if self.estimators == "default" else None
+        said = self._said_of_columns(points) if self.estimators == "default" else None
         for number in rounds:
             done, wanted = len(self.results_), number * len(sources)
             more = sources * ((wanted - done) // len(sources))
@@ -157,8 +158,15 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
                 break
         return self
 
+    def _said_of_columns(self, points: FloatArray) -> str | None:
+        """What was decided about columns, many or with different ranges, for the summary."""
+        said = [self._said_of_units(points)]
+        if points.shape[1] > COMPONENTS:
+            said.append(f"of {points.shape[1]} columns the first {COMPONENTS} principal components were clustered")
+        return "; ".join(filter(None, said)) or None
+
     def _said_of_units(self, points: FloatArray) -> str | None:
-        """What was decided about columns whose ranges differ, for the summary."""
+        """What was decided about columns whose ranges differ."""
         if not share_a_unit(points):
             return "columns were standardised, because their ranges differ"
         if (found := outweighing(points)) is None:

@@ -72,7 +72,7 @@ def unit_doubt(X: FloatArray, names: Sequence[str]) -> str | None:
     >>> print(unit_doubt(X, ["q1", "q2", "q3", "q4", "age"]))
     the range of column 'age' is ... times that of the typical column, ...
     """
-    from biconsensus.sources._default_pool import outweighing  # with scikit-learn, which tables of labels do not need
+    from biconsensus.sources._features import outweighing  # with scikit-learn, which tables of labels do not need
 
     found = outweighing(X)
     if found is None:

@@ -259,7 +259,7 @@ def _evidence_again(kind: str, X: FloatArray | None, graph: Any, averaged: Any) 
     """What the data beyond the pool says, from what was saved with a session."""
     if kind == POINTS and X is not None and len(X) > 2:
         from biconsensus.significance._points import PointEvidence
-        from biconsensus.sources._default_pool import in_one_unit
+        from biconsensus.sources._features import in_one_unit
         from biconsensus.sources._scaling import Scaling
 
         return PointEvidence(in_one_unit(Scaling.of(X).apply(X)))

@@ -98,7 +98,7 @@ def _sources(subject: Subject, choices: Choices) -> list[dict[str, Any]]:
     return [
         {
             "name": source.name,
-            "settings": ", ".join(f"{key}={value}" for key, value in source.params.items() if key != "standardised"),
+            "settings": ", ".join(f"{key}={value}" for key, value in source.params.items()),
             "groups": int(number[k]),
             "on": k not in off,
             "weight": weights.get(k, 1.0),

@@ -74,7 +74,7 @@ def source_data(consensus: Consensus, sample: Sample, truth: Any) -> dict[str, A
 def _params(pool: Pool, k: int) -> str:
     """Parameters of a source."""
     source = pool.sources[k]
-    params = [f"{name}={value}" for name, value in source.params.items() if name != "standardised"]
+    params = [f"{name}={value}" for name, value in source.params.items()]
     return ", ".join(params + ([] if source.seed is None else [f"seed={source.seed}"]))
 
 

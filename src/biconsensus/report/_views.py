@@ -132,7 +132,7 @@ def points_view(consensus: Consensus, sample: Sample, X: FloatArray, names: list
     note = "Each dot is an element, coloured by its group; grey dots are in none."
     if X.shape[1] > 2:
         note += f" It has {X.shape[1]} coordinates: choose what is drawn."
-        from biconsensus.sources._default_pool import share_a_unit  # with scikit-learn, which few reports need
+        from biconsensus.sources._features import share_a_unit  # with scikit-learn, which few reports need
 
         note += "" if share_a_unit(points) else " Components are those of the standardised columns."
     if not sample.whole:
@@ -162,7 +162,7 @@ def _axes(points: FloatArray, labels: IntArray, names: list[str]) -> list[tuple[
         return [(names[0], points[:, 0]), ("", np.zeros(points.shape[0]))]
     if d == 2:
         return [(names[0], points[:, 0]), (names[1], points[:, 1])]
-    from biconsensus.sources._default_pool import in_one_unit
+    from biconsensus.sources._features import in_one_unit
 
     scaled = in_one_unit(points)
     centred = scaled - scaled.mean(axis=0)

@@ -19,6 +19,7 @@ from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.significance._components import COMPONENTS, principal_axes
 
 LANDMARKS = 10_000
 """Points that are looked at; a random part of larger data, so that the cost of the evidence is bounded."""
@@ -68,8 +69,6 @@ CONTRADICTION = 3.0
 it (the same script)."""
 VISIBLE = 3
 """Columns up to which density valleys are looked for; beyond, valleys on discriminant directions."""
-COMPONENTS = 30
-"""Principal components in which directions are looked for where there are more columns."""
 GRID = 81
 """Places on a direction where the density is estimated."""
 NEAR_LINKS, NEAR_CENTRES = 3, 2
@@ -461,8 +460,7 @@ class _ProjectedValleys:
         spread = points + rng.uniform(-0.5, 0.5, points.shape) * _steps(points)
         centred = spread - spread.mean(axis=0)
         if points.shape[1] > COMPONENTS:
-            _, vectors = np.linalg.eigh(centred.T @ centred)
-            centred = centred @ vectors[:, -COMPONENTS:]
+            centred = centred @ principal_axes(centred)
         self._points = centred
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)

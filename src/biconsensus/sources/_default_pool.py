@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.mixture import GaussianMixture
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from biconsensus.protocols import FloatArray
 from biconsensus.sources._clusterers import EstimatorSource
+from biconsensus.sources._features import Features
 from biconsensus.sources._landmarks import (
     GRAPH_LANDMARKS,
     MOST_VECTORS,
@@ -37,15 +34,6 @@ MIXTURE_BLOCK = 4096
 rows at once."""
 MOST_CLUSTERS = 100
 """Clusters that are asked for at most, which bounds the cost for large data."""
-SAME_UNIT = 4.0
-"""Ratio of the outer quartiles of the features' ranges up to which they are taken to share a unit."""
-FEW_FEATURES = 4
-"""Features up to which the smallest and the largest range are compared: of so few, quartiles lie between ranges."""
-SAME_UNIT_OF_FEW = 10.0
-"""Ratio of the ranges of few features up to which they share a unit: a map may be several times as wide as it is high,
-but an order of magnitude is another unit."""
-OUTWEIGHS = 5.0
-"""Range of a column, in ranges of the typical one, from which on it has most of every distance."""
 
 
 def default_sources(X: FloatArray) -> list[NamedSource]:
@@ -53,13 +41,13 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
 
     For round groups k-means, Gaussian mixtures and Ward's tree; for groups of any shape a linkage that is guarded
     against tiny clusters, spectral clustering of the neighbour graph, basins of the density and HDBSCAN. Numbers of
-    clusters go from 2 to 1.5 times the root of the number of rows. Features are standardised unless they seem to share
-    a unit.
+    clusters go from 2 to 1.5 times the root of the number of rows. Columns are standardised unless they seem to share
+    a unit, and of more than 30 columns the first 30 principal components are clustered.
 
     Parameters
     ----------
     X : (m, d) array
-        The data: only its size and the ranges of its features are looked at.
+        The data: its size, and what is common to all clusterings of it, are taken from it.
 
     Returns
     -------
@@ -72,57 +60,25 @@ def default_sources(X: FloatArray) -> list[NamedSource]:
     ['gaussian mixture', 'guarded linkage', 'hdbscan', 'k-means', 'neighbour spectral', 'valleys', 'ward']
     """
     m, d = X.shape
-    scaled = not share_a_unit(X)
+    features = Features.of(X)
     top = int(np.clip(1.5 * np.sqrt(m), 2, min(MOST_CLUSTERS, m)))
     numbers = _spread(2, top, 14)
     few, vectors = (_spread(2, min(top, MOST_VECTORS), n) for n in (8, 14))
     sources = [_kmeans(m, k) for k in numbers]
     sources += [_mixture(m, d, k) for k in few]
-    if scaled:
-        sources = [_standardised(source) for source in sources]
     # quadratic in many dimensions, so it works on the landmarks of Ward's tree
     smallest = sorted({max(2, min(m, n)) for n in (5, 10, 20, 40)})
-    sources += [_landmark("hdbscan", DensityTree(size), TREE_LANDMARKS, scaled) for size in smallest]
+    sources += [_landmark("hdbscan", DensityTree(size), TREE_LANDMARKS) for size in smallest]
     if m >= 3:
-        sources += [_landmark("ward", WardCut(k), TREE_LANDMARKS, scaled) for k in numbers]
-        sources += [_landmark("guarded linkage", GuardedLinkage(k), GRAPH_LANDMARKS, scaled) for k in numbers]
-        sources += [_landmark("neighbour spectral", NeighbourSpectral(k), GRAPH_LANDMARKS, scaled) for k in vectors]
+        sources += [_landmark("ward", WardCut(k), TREE_LANDMARKS) for k in numbers]
+        sources += [_landmark("guarded linkage", GuardedLinkage(k), GRAPH_LANDMARKS) for k in numbers]
+        sources += [_landmark("neighbour spectral", NeighbourSpectral(k), GRAPH_LANDMARKS) for k in vectors]
         sources += [
-            _landmark("valleys", DensityBasins(k, depth), GRAPH_LANDMARKS, scaled)
+            _landmark("valleys", DensityBasins(k, depth), GRAPH_LANDMARKS)
             for k in (10, 20)
             for depth in (1.5, 2.5, 3.5, 5.0)
         ]
-    return sources
-
-
-def share_a_unit(X: FloatArray) -> bool:
-    """Whether the ranges of the features are alike enough to be compared without scaling."""
-    ranges = np.ptp(X, axis=0)
-    ranges = ranges[ranges > 0]
-    if ranges.size == 0:
-        return True
-    if ranges.size <= FEW_FEATURES:
-        return bool(ranges.max() <= SAME_UNIT_OF_FEW * ranges.min())
-    low, high = np.percentile(ranges, [25, 75])
-    return bool(high <= SAME_UNIT * low)
-
-
-def outweighing(X: FloatArray) -> tuple[int, float] | None:
-    """A column that decides nearly everything because columns were not standardised; its range in typical ranges."""
-    ranges = np.ptp(X, axis=0)
-    if not ranges.any() or not share_a_unit(X):
-        return None
-    widest, typical = int(np.argmax(ranges)), float(np.median(ranges[ranges > 0]))
-    return (widest, float(ranges[widest] / typical)) if ranges[widest] >= OUTWEIGHS * typical else None
-
-
-def in_one_unit(X: FloatArray) -> FloatArray:
-    """The data as the default pool sees it: standardised unless the features seem to share a unit."""
-    if share_a_unit(X):
-        return X
-    deviation = X.std(axis=0)
-    scaled: FloatArray = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    return scaled
+    return [features.source(source) for source in sources]
 
 
 def _spread(low: int, high: int, n: int) -> list[int]:
@@ -146,16 +102,7 @@ def _mixture(m: int, d: int, k: int) -> NamedSource:
     return NamedSource(f"gaussian mixture({k})", run, params)
 
 
-def _landmark(kind: str, method: Method, most: int, scaled: bool) -> NamedSource:
+def _landmark(kind: str, method: Method, most: int) -> NamedSource:
     """A source on the landmarks."""
-    params = dict(vars(method)) | ({"standardised": True} if scaled else {})
     shown = ", ".join(f"{value:g}" for value in vars(method).values())
-    return NamedSource(f"{kind}({shown})", LandmarkSource(method, most, scaled), params)
-
-
-def _standardised(source: NamedSource) -> NamedSource:
-    """The same source on standardised features."""
-    run = source.run
-    assert isinstance(run, EstimatorSource)
-    scaled = replace(run, estimator=make_pipeline(StandardScaler(), run.estimator))
-    return NamedSource(source.name, scaled, {**source.params, "standardised": True})
+    return NamedSource(f"{kind}({shown})", LandmarkSource(method, most), dict(vars(method)))
