@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
+from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum, given_or_default
+from biconsensus._names import NOT_RANDOM, parameters
 from biconsensus._work import shown
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
@@ -63,6 +64,7 @@ MANY_GROUPS = 1000
 which finds one after the other (about 7 ms each): of some hundreds they hardly differ, and both are only options."""
 
 
+@parameters("Search(0.5, n_groups=4)", random_state="it is a parameter of the estimators")
 @dataclass(frozen=True, repr=False)
 class Search:
     """Every setting of a search. Settings that are not given follow the input, or have the default of `find_consensus`.
@@ -279,8 +281,20 @@ def fewest_sources(pool: Pool) -> int:
     return max(1, min(MOST_SOURCES, max(2, (typical + 1) // 2), typical))
 
 
+@parameters(
+    "find_consensus([a, b, c]) for several groupings, and find_consensus(pool, n_groups=4) for settings",
+    random_state=NOT_RANDOM,
+    search="give its settings themselves, such as n_groups=4",
+    X="use ConsensusClustering().fit(X)",
+    estimators="use ConsensusClustering(estimators).fit(X)",
+    names="use find_consensus(Pool.from_labels(labels, names=...))",
+    columns="use find_consensus(Pool.from_labels(labels, columns=...))",
+    ids="use find_consensus(Pool.from_labels(labels, ids=...))",
+    missing="use find_consensus(Pool.from_labels(labels, missing=...))",
+)
 def find_consensus(
     pool: Any,
+    *,
     min_elements: int | None = None,
     min_candidates: int | None = None,
     overlap: bool = False,
@@ -292,7 +306,6 @@ def find_consensus(
     stop: str = "size",
     solver: str | Solver = "auto",
     n_jobs: int | None = None,
-    *,
     weights: Any = None,
     memory_limit: int | None = None,
     client: Any = None,
@@ -486,7 +499,7 @@ class _Asked:
     @classmethod
     def of(cls, pool: Pool, search: Search | None, evidence: Evidence | None, progress: Progress) -> _Asked:
         """Resolve the settings, join, weigh, and see whether it fits into memory."""
-        search = search or Search()
+        search = given_or_default("search", search, Search)
         if search.together is not None:
             search = replace(search, together=joined_sets(search.together, pool.shape[0]))
         settings = search.resolved(pool)

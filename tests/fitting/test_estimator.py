@@ -789,5 +789,5 @@ def test_repeated_points_suggest_no_threshold() -> None:
     ("name", "instead"), [("n_groups", r"params_\[:n\] after the fit"), ("max_trials", "n_samples")]
 )
 def test_names_of_other_libraries_are_pointed_to(name: str, instead: str) -> None:
-    with pytest.raises(InputTypeError, match=f"no parameter '{name}'; what you look for is {instead}"):
+    with pytest.raises(InputTypeError, match=f"no parameter '{name}'; use {instead}"):
         MultiModelFitter("line", **{name: 3})

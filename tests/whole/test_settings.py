@@ -266,8 +266,3 @@ def test_a_setting_given_twice_with_two_values_is_refused() -> None:
 @pytest.mark.parametrize("estimator", [bc.ConsensusClustering, bc.ConsensusCommunities, bc.MultiModelFitter])
 def test_no_estimator_has_more_than_ten_parameters(estimator: type) -> None:
     assert len(estimator().get_params()) <= 10
-
-
-def test_names_of_other_libraries_are_pointed_to() -> None:
-    with pytest.raises(TypeError, match="no parameter 'n_clusters'; what you look for is n_groups"):
-        bc.ConsensusClustering(n_clusters=3)

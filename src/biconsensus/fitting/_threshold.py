@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biconsensus._checks import check_finite, check_is_plain
+from biconsensus._names import parameters
 from biconsensus.errors import InputError, ThresholdWarning
 from biconsensus.fitting._groups import settle
 from biconsensus.fitting._hypotheses import improved, propose
@@ -35,6 +36,7 @@ _CLUTTER = 4.0
 """Clutter is measured from this multiple of the most meaningful scale to twice as far."""
 
 
+@parameters()
 def propose_threshold(
     X: ArrayLike, model: str | Model = "line", *, n_samples: int = _PILOT, random_state: int | None = None
 ) -> float:

@@ -20,6 +20,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from biconsensus._checks import available_memory, check_count, check_jobs, check_seed
+from biconsensus._names import parameters
 from biconsensus._work import on_one_thread, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.protocols import Progress
@@ -212,6 +213,11 @@ def child_seeds(random_state: Any, n: int) -> list[int]:
     return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
 
 
+@parameters(
+    "Runs(time_limit=60)",
+    random_state="it is a parameter of the estimators",
+    n_runs="it is a parameter of the estimators",
+)
 @dataclass(frozen=True)
 class Runs:
     """How base runs are carried out: time limit, checkpoint, progress. The answer does not depend on it.
