@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
+import warnings
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
@@ -274,6 +276,14 @@ def _small_file(path: str) -> str:
         return Path(path).read_text(encoding="ascii")
     except (OSError, UnicodeError):
         return ""
+
+
+def warn_user(message: str, kind: type[Warning]) -> None:
+    """Warn at the line of the user, which is the first one outside the library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "biconsensus":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)
 
 
 def need(package: str, extra: str) -> Any:

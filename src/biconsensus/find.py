@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
@@ -16,7 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum, given_or_default
+from biconsensus._checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_limit,
+    check_quorum,
+    given_or_default,
+    warn_user,
+)
 from biconsensus._names import NOT_RANDOM, parameters
 from biconsensus._work import shown
 from biconsensus.engines._chunks import is_streamed
@@ -435,7 +442,7 @@ def solve(
     on_path = settings.quorum == "auto" or settings.method == "path"
     result = Traced.of(asked).answer() if on_path else asked.consensus(_answer_as_it_is(asked))
     if len(result) == 0:
-        warnings.warn(_why_nothing(pool, settings, result.settings["quorum"]), NoConsensusWarning, stacklevel=3)
+        warn_user(_why_nothing(pool, settings, result.settings["quorum"]), NoConsensusWarning)
     return result
 
 

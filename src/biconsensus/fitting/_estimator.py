@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from biconsensus._checks import (
     check_is_plain,
     check_jobs,
     check_seed,
+    warn_user,
 )
 from biconsensus._names import parameters
 from biconsensus.errors import NoConsensusWarning
@@ -219,12 +219,11 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             more = (
                 "another threshold" if suggested is None else f"a larger threshold (the data suggest {suggested:.2g})"
             )
-            warnings.warn(
+            warn_user(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "
                 f"passed the screening. More samples (n_samples), samples of another kind (sampling) or {more} may "
                 "help.",
                 NoConsensusWarning,
-                stacklevel=2,
             )
         return self
 

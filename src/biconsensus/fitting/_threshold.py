@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biconsensus._checks import check_finite, check_is_plain
+from biconsensus._checks import check_finite, check_is_plain, warn_user
 from biconsensus._names import parameters
 from biconsensus.errors import InputError, ThresholdWarning
 from biconsensus.fitting._groups import settle
@@ -86,11 +84,10 @@ def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray
     if not proposal or proposal > threshold / _FAR:  # 0 where elements repeat, which says nothing about the noise
         return
     size = diagonal(families[0].model, families[0].view(data))
-    warnings.warn(
+    warn_user(
         f"threshold={threshold:g} is {threshold / size:.0%} of the extent of the data ({size:.3g}): nearly anything is "
         f"within it. The data suggest about {proposal:.2g}.",
         ThresholdWarning,
-        stacklevel=3,
     )
 
 

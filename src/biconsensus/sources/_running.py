@@ -19,7 +19,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from biconsensus._checks import available_memory, check_count, check_jobs, check_seed
+from biconsensus._checks import available_memory, check_count, check_jobs, check_seed, warn_user
 from biconsensus._names import parameters
 from biconsensus._work import on_one_thread, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
@@ -404,7 +404,7 @@ def _report_failures(results: Sequence[SourceResult], min_results: int) -> None:
     if left < min_results:
         raise SourceError(f"{left} of {len(results)} base runs gave a result, at least {min_results} must. {listed}")
     if failed:
-        warnings.warn(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning, stacklevel=3)
+        warn_user(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning)
 
 
 def rounds_of(n_runs: Any, auto: tuple[int, ...]) -> tuple[int, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._checks import warn_user
 from biconsensus.errors import FileFormatError, PoolWarning, UnknownNameError
 from biconsensus.pool._labels import absent
 from biconsensus.pool.io._columns import ABSENT
@@ -335,12 +334,9 @@ def _same_groups(values: NDArray[Any], truth: NDArray[Any]) -> bool:
 
 def warn_of(notes: Iterable[str], what: str, how: str) -> None:
     """A warning, at the line of the user, for each note on a table in Python; `how` is what decides there."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "biconsensus":
-        frame, level = frame.f_back, level + 1
     for note in notes:
         said = note.replace(AS_USED, how).replace(AS_DROPPED, how)
-        warnings.warn(f"{what}: {said}.", PoolWarning, stacklevel=level)
+        warn_user(f"{what}: {said}.", PoolWarning)
 
 
 def first_of(names: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._checks import warn_user
 from biconsensus.errors import FileFormatError, PoolWarning
 from biconsensus.pool.io._arrays import read_array, read_parquet, read_sheet
 from biconsensus.pool.io._columns import parse_labels, parse_numbers
@@ -214,7 +214,7 @@ def true_groups(values: Any) -> Any:
 def _warned(table: Table) -> Table:
     """The same table, after a warning for every decision that deserves a look."""
     for note in table.notes:
-        warnings.warn(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning, stacklevel=3)
+        warn_user(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning)
     return table
 
 
