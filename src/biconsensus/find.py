@@ -354,8 +354,8 @@ def find_consensus(
         Name of a solver, "auto" (votes for binary pools, weighted quantiles for real ones), or an object.
     n_jobs : int, optional
         Number of threads. The answer does not depend on it.
-    weights : str, callable or (n,) array, optional
-        Weight rule for the candidates, in place of the pool's weights.
+    weights : str, callable, (c,) or (n,) array, optional
+        Weight rule, or one weight for each source or each candidate, in place of the pool's weights.
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
     client : dask.distributed.Client, optional

@@ -791,3 +791,14 @@ def test_repeated_points_suggest_no_threshold() -> None:
 def test_names_of_other_libraries_are_pointed_to(name: str, instead: str) -> None:
     with pytest.raises(InputTypeError, match=f"no parameter '{name}'; use {instead}"):
         MultiModelFitter("line", **{name: 3})
+
+
+def test_values_whose_squares_overflow_are_refused() -> None:
+    X = np.random.default_rng(0).random((30, 2)) * 1e200
+    with pytest.raises(InputError, match=r"X spans about 2\*\*66\d, .* multiply it by"):
+        MultiModelFitter("line", threshold=1e198).fit(X)
+
+
+def test_a_threshold_that_is_text_is_refused_as_other_values_are() -> None:
+    with pytest.raises(InputError, match="threshold must be a positive number or 'auto', got '2'"):
+        MultiModelFitter("line", threshold="2").fit(np.random.default_rng(0).random((30, 2)))

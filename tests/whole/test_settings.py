@@ -266,3 +266,10 @@ def test_a_setting_given_twice_with_two_values_is_refused() -> None:
 @pytest.mark.parametrize("estimator", [bc.ConsensusClustering, bc.ConsensusCommunities, bc.MultiModelFitter])
 def test_no_estimator_has_more_than_ten_parameters(estimator: type) -> None:
     assert len(estimator().get_params()) <= 10
+
+
+def test_weights_of_sources_may_be_given_to_the_search() -> None:
+    base = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]
+    assert bc.find_consensus(base, weights=[1, 1, 1]).labels.tolist() == bc.find_consensus(base).labels.tolist()
+    with pytest.raises(ValueError, match="weights has 2 values; give 3, one for each source, or 6, one for each"):
+        bc.find_consensus(base, weights=[1, 2])

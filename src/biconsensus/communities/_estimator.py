@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
 
 from biconsensus import metrics
 from biconsensus._checks import given_or_default, need
@@ -55,7 +55,7 @@ afresh, which costs at most as much again as the last."""
     **fields_in(Search, "search"),
     **fields_in(Runs, "runs"),
 )
-class ConsensusCommunities(BaseEstimator):  # type: ignore[misc]
+class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Communities of a network that many base results agree on; their number is found, not given.
 
     Parameters

@@ -40,6 +40,7 @@ from biconsensus.fitting._threshold import RANGE, far_above, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
+from biconsensus.sources._scaling import Scaling, check_range
 
 __all__ = ["MultiModelFitter"]
 
@@ -312,4 +313,6 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """(m, d) the elements as finite numbers."""
         check_is_plain(X)
         check_columns_are_numbers(X)
-        return check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
+        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
+        check_range(Scaling.of(data))
+        return data

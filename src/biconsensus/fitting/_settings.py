@@ -205,8 +205,7 @@ def check_threshold(threshold: float | str | None, model: Model) -> float | None
             "biconsensus.fitting.propose_threshold(X, model) looks at the data for one; threshold='auto' does so by "
             "itself."
         )
-    if isinstance(threshold, str):
-        check_choice("threshold", threshold, ["auto"])
+    if isinstance(threshold, str) and threshold == "auto":
         return None
     if not (isinstance(threshold, Real) and 0 < float(threshold) < np.inf):
         raise InputError(f"threshold must be a positive number or 'auto', got {threshold!r}.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,16 @@ def test_points(tmp_path):
 def test_place_counts_the_id_column_and_lines_in_quotes(tmp_path):
     with pytest.raises(FileFormatError, match=r"line 4, column 3 \(y\)"):
         read_points(written(tmp_path, 'id,x,y\n"a\nb",1,2\nc,3,?\n'))
+
+
+@pytest.mark.parametrize("ending", [".xyz", ".asc", ".dat"])
+def test_text_of_measuring_devices_is_read(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"scan{ending}"
+    path.write_text("1.5 2 3\n4 5.5 6\n")
+    assert read_points(path).X.tolist() == [[1.5, 2, 3], [4, 5.5, 6]]
+
+
+def test_python_objects_in_an_array_are_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
+    with pytest.raises(FileFormatError, match="it holds Python objects; save numbers or text"):
+        read_points(tmp_path / "a.npy")

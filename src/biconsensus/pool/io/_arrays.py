@@ -46,7 +46,9 @@ def read_array(source: Path | BytesIO, key: str, name: str | None = None) -> NDA
         raise
     except Exception as error:
         # a damaged header makes NumPy raise anything, from ValueError to tokenize.TokenError
-        raise FileFormatError(f"{name}: cannot be read as a NumPy array: {str(error).rstrip('.')}.") from None
+        objects = "Python objects" in str(error) or "Object arrays" in str(error)
+        why = "it holds Python objects; save numbers or text" if objects else str(error).rstrip(".")
+        raise FileFormatError(f"{name}: cannot be read as a NumPy array: {why}.") from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
         raise FileFormatError(
             f"{name}: the array has shape {array.shape} and type {array.dtype}; give one or two dimensions of "

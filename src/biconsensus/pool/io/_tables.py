@@ -91,7 +91,8 @@ def read_labels(
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv, .txt, .tsv, .parquet, .npy, .npz or .xlsx; "-" is the standard input.
+        A file that ends in .csv, .tsv, .txt (or .xyz, .asc, .dat), .parquet, .npy, .npz or .xlsx; "-" is the standard
+        input.
     id_column : str or int, optional
         Column with the names of the elements. Otherwise a first column without a name or named "id", or the first
         column in which no value comes twice.
@@ -281,6 +282,9 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
     ".csv": _from_text,
     ".tsv": _from_text,
     ".txt": _from_text,
+    ".xyz": _from_text,
+    ".asc": _from_text,
+    ".dat": _from_text,
     ".parquet": _from_parquet,
     ".pq": _from_parquet,
     ".npy": _from_array,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from biconsensus._checks import check_weights
-from biconsensus.errors import UnknownNameError
+from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
 
@@ -50,6 +50,11 @@ def weigh(weights: Any, pool: Pool) -> FloatArray:
         module, _, name = RULES[weights].partition(":")
         weights = getattr(import_module(module), name)
     values = weights(pool) if callable(weights) else weights
-    if np.size(values) == len(pool.sources):
-        return check_weights(values, len(pool.sources))[pool.source_of]
-    return check_weights(values, pool.shape[1])
+    n, c = pool.shape[1], len(pool.sources)
+    if np.size(values) not in (n, c):
+        raise InputError(
+            f"weights has {np.size(values)} values; give {c}, one for each source, or {n}, one for each candidate."
+        )
+    if np.size(values) == c:
+        return check_weights(values, c)[pool.source_of]
+    return check_weights(values, n)
