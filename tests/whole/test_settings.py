@@ -273,3 +273,12 @@ def test_weights_of_sources_may_be_given_to_the_search() -> None:
     assert bc.find_consensus(base, weights=[1, 1, 1]).labels.tolist() == bc.find_consensus(base).labels.tolist()
     with pytest.raises(ValueError, match="weights has 2 values; give 3, one for each source, or 6, one for each"):
         bc.find_consensus(base, weights=[1, 2])
+
+
+def test_the_summary_names_no_number_of_sources_that_a_group_does_not_have() -> None:
+    coarse, fine = [0] * 20 + [1] * 20, [0] * 10 + [1] * 10 + [2] * 10 + [3] * 10
+    base = [coarse] * 4 + [fine]
+    assert "and 3 of 5 sources" in bc.find_consensus(base, n_groups=2).summary
+    split = bc.find_consensus(base, n_groups=4)
+    assert len(split) == 4
+    assert "a group needs 7 elements;" in split.summary

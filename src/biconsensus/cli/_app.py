@@ -259,7 +259,7 @@ def fit(
     output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
     settings = {
         "model": model[0] if len(model) == 1 else model,
-        "threshold": opt.number_or_auto(threshold, "a distance"),
+        "threshold": opt.number_or_auto(threshold, "--threshold", "a distance"),
         "n_samples": opt.count_or_auto(samples, "--samples"),
         "sampling": sampling if sigma is None else Sampling(law=sampling, sigma=sigma),
         "epsilon": epsilon,

@@ -358,14 +358,14 @@ Folder = Annotated[
 ]
 
 
-def number_or_auto(text: str | None, what: str) -> str | float | None:
-    """A number, "auto", or nothing; an error says what the number would be."""
+def number_or_auto(text: str | None, option: str, what: str) -> str | float | None:
+    """A number, "auto", or nothing; an error names the option, and says what the number would be."""
     if text is None or text == "auto":
         return text
     try:
         return float(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither {what} nor 'auto'.") from None
+        raise typer.BadParameter(f"{option} {text} is neither {what} nor 'auto'.") from None
 
 
 def bounds(texts: list[str]) -> dict[str, tuple[float, float]] | None:
@@ -413,7 +413,7 @@ def search(
 ) -> dict[str, object]:
     """Settings of a search that were asked for; the others are left to the defaults of the library."""
     settings = {
-        "quorum": number_or_auto(quorum, "a number between 0 and 1"),
+        "quorum": number_or_auto(quorum, "--quorum", "a number between 0 and 1"),
         "min_elements": min_elements,
         "min_candidates": min_candidates,
         "n_groups": groups,

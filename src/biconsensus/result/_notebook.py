@@ -65,7 +65,7 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
         numbers = "number was" if len(others) == 1 else "numbers were"
         said.append(f"the next best {numbers} {', '.join(others)}")
     # where the data decided, base results could be chosen as they are, however many sources are behind their groups
-    by_sources = settings.get("chosen_by") not in ("points", "links")
+    by_sources = settings.get("chosen_by") not in ("points", "links") and not _fewer_sources(consensus)
     sources = f" and {settings.get('min_candidates')} of {len(consensus.pool.sources):,} sources" if by_sources else ""
     said.append(f"a group needs {settings.get('min_elements')} elements{sources}")
     if tested and number and _none_is_confirmed(consensus):
@@ -76,6 +76,14 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
         said.append(f"{what} nearly everything did not vote")
     said.append(alone if left else "every element is in a group")
     return "; ".join([*said, *([of_data] if of_data else [])]) + "."
+
+
+def _fewer_sources(consensus: Consensus) -> bool:
+    """Whether a group has fewer sources than it needs: to reach a number that was asked for, such groups count."""
+    if consensus.settings.get("chosen_by") != "n_groups":
+        return False
+    behind = (np.unique(consensus.pool.source_of[own]).size for own in consensus.candidates)
+    return min(behind, default=0) < int(consensus.settings.get("min_candidates") or 0)
 
 
 def _none_is_confirmed(consensus: Consensus) -> bool:
