@@ -753,6 +753,8 @@ def _solver(settings: Search) -> Solver:
 
 def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
     """Reason for an empty answer, and what to set."""
+    if pool.rows.nnz == 0:
+        return "no group: every candidate of the pool is empty."
     n_sources = np.unique(pool.source_of).size
     elements, sources = settings.sizes
     if n_sources < sources:
@@ -765,8 +767,6 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
             f"no group: the pool has {pool.shape[0]} elements, fewer than min_elements={elements}; "
             "set a smaller min_elements."
         )
-    if pool.rows.nnz == 0:
-        return "no group: every candidate of the pool is empty."
     if settings.quorum == "auto" and (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes).all():
         return (
             "no group: every source puts all of its elements, or nearly all, into one group, which tells nothing "

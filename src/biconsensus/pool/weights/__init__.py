@@ -5,9 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from biconsensus._checks import check_weights
+from biconsensus._checks import as_numbers, check_weights
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
@@ -49,12 +47,10 @@ def weigh(weights: Any, pool: Pool) -> FloatArray:
             raise UnknownNameError.of("weight rule", weights, RULES)
         module, _, name = RULES[weights].partition(":")
         weights = getattr(import_module(module), name)
-    values = weights(pool) if callable(weights) else weights
+    values = as_numbers(weights(pool) if callable(weights) else weights, "weights")
     n, c = pool.shape[1], len(pool.sources)
-    if np.size(values) not in (n, c):
+    if values.size not in (n, c):
         raise InputError(
-            f"weights has {np.size(values)} values; give {c}, one for each source, or {n}, one for each candidate."
+            f"weights has {values.size} values; give {c}, one for each source, or {n}, one for each candidate."
         )
-    if np.size(values) == c:
-        return check_weights(values, c)[pool.source_of]
-    return check_weights(values, n)
+    return check_weights(values, c)[pool.source_of] if values.size == c else check_weights(values, n)
