@@ -43,6 +43,7 @@ CASES = {
     "network from a pipe": (["communities", "-"], "it cannot come from the standard input; save it"),
     "runs kept in a file": (["cluster", "numbers.csv", "--resume", "words.csv"], "words.csv is a file; finished runs"),
     "columns that do not count": (["fit", "counted.csv", "-t", "1"], "for instance --columns x,y."),
+    "demo into a file": (["demo", "--out", "words.csv"], "words.csv is a file; give the name of a folder"),
     "kind of input": (["explore", "labels.csv", "--kind", "net"], "unknown kind 'net'. Did you mean 'network'?"),
     "port": (["explore", "labels.csv", "--port", "99999"], "port must be from 0 to 65535, got 99999"),
     "zero elements": (["merge", "labels.csv", "--min-elements", "0"], "min-elements"),

@@ -55,6 +55,8 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
     from biconsensus import metrics
     from biconsensus.result._notebook import write_elements
 
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file; give the name of a folder for the tables and reports.")
     out.mkdir(parents=True, exist_ok=True)
     results: dict[str, DemoResult] = {}
     summary = {}

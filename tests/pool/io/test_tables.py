@@ -81,3 +81,11 @@ def test_python_objects_in_an_array_are_named(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
     with pytest.raises(FileFormatError, match="it holds Python objects; save numbers or text"):
         read_points(tmp_path / "a.npy")
+
+
+def test_measurements_beside_a_grouping_are_no_ids(tmp_path: Path) -> None:
+    rows = "".join(f"{i / 7:.3f},{i / 3 + 0.1:.3f},c{i % 3}\n" for i in range(20))
+    (tmp_path / "x.csv").write_text("a,b,kind\n" + rows)
+    with pytest.warns(PoolWarning, match="measurements, which group nothing: 'a', 'b'; `biconsensus cluster`"):
+        table = read_labels(tmp_path / "x.csv")
+    assert (list(table.columns), table.ids, table.measured) == (["kind"], None, ("a", "b"))

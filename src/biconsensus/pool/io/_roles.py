@@ -78,6 +78,8 @@ class Roles:
     ids: str | None = None
     truth: str | None = None
     left_out: list[str] = field(default_factory=list)
+    measured: list[str] = field(default_factory=list)
+    """Those left out among groupings that hold measurements."""
     notes: list[str] = field(default_factory=list)
 
     def by_column(self, raw: Raw) -> dict[str, str]:
@@ -229,7 +231,9 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
     left_out = []
     for name in found:
         roles.used.remove(name)
-        if roles.ids is None and not raw.has_ids and not np.ma.is_masked(raw.columns[name]):
+        if kind == LABELS and _are_fractions(raw.columns[name]):
+            roles.measured.append(name)
+        elif roles.ids is None and not raw.has_ids and not np.ma.is_masked(raw.columns[name]):
             roles.ids = name
             why = (
                 "counts the rows" if kind != LABELS and _is_counter(raw.columns[name]) else "is different in every row"
@@ -237,7 +241,13 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
             roles.notes.append(f"column {name!r} {why} and was taken as the ids; {AS_USED}")
         else:
             left_out.append(name)
-    roles.left_out += left_out
+    roles.left_out += [*roles.measured, *left_out]
+    if roles.measured:
+        listed = first_of([repr(name) for name in roles.measured])
+        roles.notes.append(
+            f"left out because they hold measurements, which group nothing: {listed}; `biconsensus cluster` "
+            f"(ConsensusClustering) finds groups in them; {AS_USED}"
+        )
     if left_out:
         listed = first_of([repr(name) for name in left_out])
         roles.notes.append(f"left out because every row has a value of its own, as ids have: {listed}; {AS_USED}")
@@ -279,6 +289,12 @@ def _present(values: NDArray[Any]) -> list[Any]:
     plain = values.compressed() if isinstance(values, np.ma.MaskedArray) else values
     there = plain[~absent(plain)]
     return [v for v in there.tolist() if not (isinstance(v, str) and v.strip() in ABSENT)]
+
+
+def _are_fractions(values: NDArray[Any]) -> bool:
+    """Whether the first values of a column are numbers, some of them not whole, which no id is."""
+    cells = [str(value) for value in _present(values[:GLANCE])]
+    return _all_numbers(cells) and any(not float(cell).is_integer() for cell in cells)
 
 
 def _whole_and_different(values: NDArray[Any]) -> bool:

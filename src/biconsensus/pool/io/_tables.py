@@ -48,6 +48,8 @@ class LabelTable:
     """What deserves a look among the decisions."""
     roles: dict[str, str] = field(default_factory=dict)
     """What each column of the file was taken as: used, id, truth or left out."""
+    measured: tuple[str, ...] = ()
+    """Columns that were left out because they hold measurements."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,8 @@ def label_table(path: str | Path, reading: Reading) -> LabelTable:
     ids = None if roles.ids is None else raw.columns[roles.ids]
     true = None if roles.truth is None else _labels(raw, roles.truth)
     notes = (*raw.notes, *roles.notes)
-    return LabelTable(found, ids, true, decided(raw, roles, LABELS), notes, roles.by_column(raw))
+    said = decided(raw, roles, LABELS)
+    return LabelTable(found, ids, true, said, notes, roles.by_column(raw), tuple(roles.measured))
 
 
 def _labels(raw: Raw, name: str) -> NDArray[Any]:
