@@ -17,7 +17,7 @@ import biconsensus as bc
 from biconsensus import find
 from biconsensus.cli import run
 from biconsensus.cli._output import with_options
-from biconsensus.errors import BiconsensusError, BiconsensusWarning
+from biconsensus.errors import BiconsensusError, BiconsensusWarning, PoolWarning
 from biconsensus.find import Search, fewest_sources, smallest_group, solve
 
 QUORUMS = (None, "auto", 0.5, 0.3)
@@ -282,3 +282,6 @@ def test_the_summary_names_no_number_of_sources_that_a_group_does_not_have() -> 
     split = bc.find_consensus(base, n_groups=4)
     assert len(split) == 4
     assert "a group needs 7 elements;" in split.summary
+    with pytest.warns(PoolWarning, match="some of them smaller"):
+        small = bc.find_consensus([[0] * 20 + [1] * 17 + [2] * 3] * 4, n_groups=3, min_elements=5)
+    assert "elements and" not in small.summary

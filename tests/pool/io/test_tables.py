@@ -89,3 +89,24 @@ def test_measurements_beside_a_grouping_are_no_ids(tmp_path: Path) -> None:
     with pytest.warns(PoolWarning, match="measurements, which group nothing: 'a', 'b'; `biconsensus cluster`"):
         table = read_labels(tmp_path / "x.csv")
     assert (list(table.columns), table.ids, table.measured) == (["kind"], None, ("a", "b"))
+
+
+def test_sheets_with_a_title_or_further_sheets(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def written_book(*sheets: list[list[object]]) -> Path:
+        book = openpyxl.Workbook()
+        for number, rows in enumerate(sheets):
+            sheet = book.active if number == 0 else book.create_sheet("more")
+            for row in rows:
+                sheet.append(row)
+        book.save(tmp_path / "t.xlsx")
+        return tmp_path / "t.xlsx"
+
+    rows = [["name", "a", "b"], *([f"p{k}", k % 2, "#N/A" if k == 3 else k % 3] for k in range(12))]
+    with pytest.raises(FileFormatError, match=r"line 1 has one cell \('Study'\) .* delete the lines above the table"):
+        read_labels(written_book([["Study"], [], *rows]))
+    with pytest.warns(PoolWarning) as said:
+        table = read_labels(written_book(rows, [["x"]]))
+    assert "only the first sheet 'Sheet' was read; for another one (more), save it as a file" in str(said[0].message)
+    assert table.columns["b"].mask.tolist().count(True) == 1

@@ -91,8 +91,8 @@ def read_parquet(source: Path | BytesIO, name: str | None = None) -> dict[str, N
     return columns
 
 
-def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list[int]]:
-    """Cells of the first sheet of an Excel file as text, and their lines, without empty ones at the end."""
+def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list[int], list[str]]:
+    """Cells of the first sheet of an Excel file as text, their lines, and the names of all sheets."""
     try:
         import openpyxl
     except ImportError:
@@ -102,6 +102,7 @@ def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list
             check_archive(archive, name)
         book = openpyxl.load_workbook(source, read_only=True, data_only=True)
         rows = [[_cell_text(value) for value in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        sheets = list(book.sheetnames)
         book.close()
     except FileFormatError:
         raise
@@ -114,7 +115,7 @@ def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list
     if not rows:
         raise FileFormatError(f"{name}: the first sheet is empty (0 rows); give a table with at least one line.")
     filled = [row[:width] + [""] * (width - len(row)) for row in rows]
-    return filled, list(range(1, len(filled) + 1))
+    return filled, list(range(1, len(filled) + 1)), sheets
 
 
 def _cell_text(value: Any) -> str:

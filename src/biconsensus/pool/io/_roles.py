@@ -88,6 +88,21 @@ class Roles:
         return {name: known.get(name, "left out") for name in raw.columns}
 
 
+def check_no_title(rows: list[list[str]], name: str) -> None:
+    """Refuse a title above the names of three columns or more: it would be the header, and the names would be data."""
+    if len(rows) < 2 or len(rows[0]) < FEWEST_COLUMNS:
+        return
+    filled = (row for row in rows[1:] if any(row))  # a sheet may have an empty line below the title
+    above, below = ([cell.strip() for cell in row] for row in (rows[0], next(filled, rows[1])))
+    titles = [cell for cell in above if cell]
+    names = all(cell and not is_number(cell) and cell not in ABSENT for cell in below) and len(set(below)) == len(below)
+    if len(titles) == 1 and not is_number(titles[0]) and names:
+        raise FileFormatError(
+            f"{name}: line 1 has one cell ({titles[0]!r}) above what look like the names of the columns; delete the "
+            f"lines above the table. If it is no title, {AS_DATA}."
+        )
+
+
 def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | None]:
     """Whether the first row of a text table names its columns, and a note where that is not certain."""
     if len(rows) < 2:

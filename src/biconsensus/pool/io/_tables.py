@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,9 @@ from biconsensus.pool.io._roles import (
     Raw,
     Reading,
     Roles,
+    check_no_title,
     decided,
+    first_of,
     looks_like_header,
     roles_of,
 )
@@ -265,7 +267,12 @@ def _from_text(source: Path | BytesIO, name: str, kind: str, reading: Reading) -
 
 def _from_sheet(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of the first sheet of an Excel file, by the rules of text."""
-    return _named(Cells(*read_sheet(source, name)), name, kind, reading)
+    rows, lines, sheets = read_sheet(source, name)
+    raw = _named(Cells(rows, lines), name, kind, reading)
+    if len(sheets) == 1:
+        return raw
+    note = f"only the first sheet {sheets[0]!r} was read; for another one ({first_of(sheets[1:])}), save it as a file"
+    return replace(raw, notes=(note, *raw.notes))
 
 
 def _from_array(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
@@ -299,6 +306,8 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
 
 def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of cells under the names of the header, or made-up names where there is none."""
+    if reading.header is None:
+        check_no_title(cells.rows, name)
     header, note = looks_like_header(cells.rows, kind) if reading.header is None else (reading.header, None)
     rows, lines = (cells.rows[1:], cells.lines[1:]) if header else (cells.rows, cells.lines)
     if not rows:
