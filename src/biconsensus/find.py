@@ -753,6 +753,8 @@ def _solver(settings: Search) -> Solver:
 
 def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
     """Reason for an empty answer, and what to set."""
+    if pool.shape[0] == 1:
+        return "no group: there is only one element, and a group has two or more."
     if pool.rows.nnz == 0:
         return "no group: every candidate of the pool is empty."
     n_sources = np.unique(pool.source_of).size

@@ -84,7 +84,7 @@ def test_03_empty_input():
 
 
 def test_04_one_element():
-    no_group("1 elements, fewer than min_elements=7", [[0]] * 5)
+    no_group("there is only one element", [[0]] * 5)
 
 
 def test_05_all_zero_matrix():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,15 @@ def _complete_algorithms(incomplete: str) -> list[str]:
     return [name for name in algorithm_names() if name.startswith(incomplete)]
 
 
+def _table(what: str) -> Any:
+    """The argument of a command that reads a table."""
+    forms = "CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard input."
+    return typer.Argument(metavar="FILE", help=f"{what}: {forms}")
+
+
+LabelFile = Annotated[Path, _table("Table with one grouping in each column")]
+FeatureFile = Annotated[Path, _table("Table of numbers, one row for each element")]
+PointFile = Annotated[Path, _table("Table of coordinates, one row for each point")]
 Out = Annotated[
     Path | None,
     typer.Option(
