@@ -14,6 +14,7 @@ from sklearn.base import clone
 import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.errors import InputError, InputTypeError
+from biconsensus.pool.io import read_labels
 
 L = [[0] * 4 + [1] * 4] * 3
 X = np.random.default_rng(0).random((20, 2))
@@ -49,6 +50,8 @@ X = np.random.default_rng(0).random((20, 2))
         (lambda: metrics.ari(labels_true=L[0], labels_pred=L[1]), "'labels_true'; use truth"),
         (lambda: metrics.nmi(L[0], labels_pred=L[1]), "'labels_pred'; use labels"),
         (lambda: bc.baselines.mcla(L, n_clusters=2), "mcla has no parameter 'n_clusters'; use n_groups"),
+        (lambda: read_labels("l.csv", sep=";"), "'sep'; use separator"),  # type: ignore[misc]
+        (lambda: bc.baselines.fitting.ransac(X, seed=1), "'seed'; use random_state"),
         (lambda: bc.find_modes(L, 2), r"search must be search=Search\(...\) or None, got 2"),
         (lambda: bc.ConsensusClustering(search={"quorum": 0.5}).fit(X), "search must be search=Search"),
         (lambda: bc.ConsensusClustering(runs=3).fit(X), "runs must be runs=Runs"),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus._checks import warn_user
+from biconsensus._names import parameters
 from biconsensus.errors import FileFormatError, PoolWarning
 from biconsensus.pool.io._arrays import read_array, read_parquet, read_sheet
 from biconsensus.pool.io._columns import parse_labels, parse_numbers
@@ -77,6 +78,7 @@ class PointTable:
 Table = TypeVar("Table", LabelTable, PointTable)
 
 
+@parameters()
 def read_labels(
     path: str | Path,
     id_column: str | int | None = None,
@@ -150,6 +152,7 @@ def _labels(raw: Raw, name: str) -> NDArray[Any]:
     return values if raw.lines is None else parse_labels(values.tolist())
 
 
+@parameters()
 def read_points(
     path: str | Path,
     id_column: str | int | None = None,
