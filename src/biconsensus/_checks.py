@@ -29,6 +29,8 @@ CONTAINER = (
     ),
 )
 """Files with the limit and the use of a control group, and what the use consists of: version 2 and 1."""
+LARGEST = 1e70
+"""Largest value whose fourth power, summed over any number of elements, is a number; its inverse is the smallest."""
 FINEST_QUORUM = Fraction(1, 10**9)
 """Smallest step of a quorum: its products with whole votes of up to 2^53 / 10^9 elements are exact."""
 
@@ -164,6 +166,17 @@ def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
         raise InputError(
             f"{what} must be finite; it contains {len(bad)} NaN or infinite {many}, the first at {place}. "
             "Impute or drop them first."
+        )
+    return X
+
+
+def check_squares(X: FloatArray, what: str = "X") -> FloatArray:
+    """Array of values whose fourth powers are numbers, so that squared distances can be squared again."""
+    largest = float(np.abs(X).max(initial=0.0))
+    if largest and not 1 / LARGEST <= largest <= LARGEST:
+        raise InputError(
+            f"{what} has values up to {largest:.3g}, whose squared distances overflow or vanish; "
+            f"multiply it by {1 / largest:.0e} first, and every length with it."
         )
     return X
 

@@ -794,9 +794,14 @@ def test_names_of_other_libraries_are_pointed_to(name: str, instead: str) -> Non
 
 
 def test_values_whose_squares_overflow_are_refused() -> None:
-    X = np.random.default_rng(0).random((30, 2)) * 1e200
-    with pytest.raises(InputError, match=r"X spans about 2\*\*66\d, .* multiply it by"):
-        MultiModelFitter("line", threshold=1e198).fit(X)
+    X = np.random.default_rng(0).random((30, 2))
+    for scale in (1e200, 1e-200):
+        with pytest.raises(
+            InputError, match=r"X has values up to .*, whose squared distances overflow or vanish; mult"
+        ):
+            MultiModelFitter("line", threshold=scale / 100).fit(X * scale)
+    X[:, 1] = X[:, 0]
+    assert len(MultiModelFitter("line", threshold=1e58, random_state=0).fit(X * 1e60).params_) == 1
 
 
 def test_a_threshold_that_is_text_is_refused_as_other_values_are() -> None:

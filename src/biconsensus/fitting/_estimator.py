@@ -17,6 +17,7 @@ from biconsensus._checks import (
     check_is_plain,
     check_jobs,
     check_seed,
+    check_squares,
     warn_user,
 )
 from biconsensus._names import parameters
@@ -40,7 +41,6 @@ from biconsensus.fitting._threshold import RANGE, far_above, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
-from biconsensus.sources._scaling import Scaling, check_range
 
 __all__ = ["MultiModelFitter"]
 
@@ -314,5 +314,4 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         check_is_plain(X)
         check_columns_are_numbers(X)
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
-        check_range(Scaling.of(data))
-        return data
+        return check_squares(data)
