@@ -144,3 +144,21 @@ def test_extreme_weights_are_scaled_by_a_power_of_two_that_loses_none(weights, p
 
 def test_ordinary_bounds():
     assert UNSCALED_WEIGHTS == (1 / 1024, 1073741824.0)
+
+
+def test_what_is_no_solver_is_refused() -> None:
+    with pytest.raises(TypeError, match="solver must be a name or an object with load and best_block, got <object"):
+        bc.find_consensus([[0, 0, 1, 1]] * 3, quorum=0.5, solver=object())
+
+
+def test_a_table_of_no_groups_is_not_called_too_small() -> None:
+    with pytest.warns(NoConsensusWarning, match="every candidate of the pool is empty"):
+        assert bc.find_consensus([[-1] * 5] * 3).labels.tolist() == [-1] * 5
+
+
+def test_columns_of_polars_and_arrow_are_label_vectors() -> None:
+    polars, arrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    labels = [0, 0, 1, 1, None, 1]
+    for column in (polars.Series(labels), arrow.array(labels), arrow.chunked_array([labels])):
+        assert bc.find_consensus(column).labels.tolist() == bc.find_consensus(labels).labels.tolist()
+        assert bc.find_consensus([column] * 3).labels.tolist() == bc.find_consensus([labels] * 3).labels.tolist()

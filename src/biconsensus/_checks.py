@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
+import sys
+import warnings
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, TooLargeError, UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
+
+Settings = TypeVar("Settings")
 
 CONTAINER = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
@@ -26,6 +29,8 @@ CONTAINER = (
     ),
 )
 """Files with the limit and the use of a control group, and what the use consists of: version 2 and 1."""
+LARGEST = 1e70
+"""Largest value whose fourth power, summed over any number of elements, is a number; its inverse is the smallest."""
 FINEST_QUORUM = Fraction(1, 10**9)
 """Smallest step of a quorum: its products with whole votes of up to 2^53 / 10^9 elements are exact."""
 
@@ -45,6 +50,21 @@ def check_count(what: str, value: object, low: int = 1) -> int:
     if value < low:
         raise InputError(f"{what} must be at least {low}, got {value}.")
     return int(value)
+
+
+def given_or_default(what: str, given: Any, kind: type[Settings]) -> Settings:
+    """An object with settings, or its defaults where none was given."""
+    if given is None:
+        return kind()
+    if not isinstance(given, kind):
+        raise InputTypeError(f"{what} must be {what}={kind.__name__}(...) or None, got {given!r}.")
+    return given
+
+
+def no_number_of_groups(given: object) -> str:
+    """What to say of a whole number where the base methods are expected: it may be the number of groups."""
+    number = isinstance(given, Integral) and not isinstance(given, bool)
+    return f" The number of groups is n_groups={given}." if number else ""
 
 
 def check_quorum(value: object) -> Fraction:
@@ -146,6 +166,17 @@ def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
         raise InputError(
             f"{what} must be finite; it contains {len(bad)} NaN or infinite {many}, the first at {place}. "
             "Impute or drop them first."
+        )
+    return X
+
+
+def check_squares(X: FloatArray, what: str = "X") -> FloatArray:
+    """Array of values whose fourth powers are numbers, so that squared distances can be squared again."""
+    largest = float(np.abs(X).max(initial=0.0))
+    if largest and not 1 / LARGEST <= largest <= LARGEST:
+        raise InputError(
+            f"{what} has values up to {largest:.3g}, whose squared distances overflow or vanish; "
+            f"multiply it by {1 / largest:.0e} first, and every length with it."
         )
     return X
 
@@ -260,6 +291,14 @@ def _small_file(path: str) -> str:
         return ""
 
 
+def warn_user(message: str, kind: type[Warning]) -> None:
+    """Warn at the line of the user, which is the first one outside the library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "biconsensus":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, kind, stacklevel=level)
+
+
 def need(package: str, extra: str) -> Any:
     """Import an optional package, or say how to get it."""
     try:
@@ -267,34 +306,3 @@ def need(package: str, extra: str) -> Any:
     except ImportError:
         name = {"sknetwork": "scikit-network", "sknetwork.clustering": "scikit-network"}.get(package, package)
         raise MissingDependencyError.of(name, extra) from None
-
-
-class KnownNames:
-    """Base of estimators: an error for a parameter of another library, such as n_clusters, names the one to use."""
-
-    OTHER_NAMES: ClassVar[dict[str, str]] = {
-        "n_clusters": "n_groups",
-        "n_components": "n_groups",
-        "k": "n_groups",
-        "min_cluster_size": "min_elements",
-        "time_limit": "runs=Runs(time_limit=...)",
-        "checkpoint": "runs=Runs(checkpoint=...)",
-        "progress": "runs=Runs(progress=...)",
-        "method": "search=Search(method=...)",
-        "together": "search=Search(together=...)",
-        "solver": "search=Search(solver=...)",
-        "stop": "search=Search(stop=...)",
-        "weights": "search=Search(weights=...)",
-        "overlap": "search=Search(overlap=...)",
-        "min_candidates": "search=Search(min_candidates=...)",
-    }
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """Make the estimator; the name of a parameter of another library is an error that says what to use."""
-        known = inspect.signature(cls.__init__).parameters
-        for name in kwargs:
-            if name not in known and name in cls.OTHER_NAMES:
-                raise InputTypeError(
-                    f"{cls.__name__} has no parameter {name!r}; what you look for is {cls.OTHER_NAMES[name]}."
-                )
-        return super().__new__(cls)

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
@@ -16,7 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from biconsensus._checks import check_choice, check_count, check_jobs, check_limit, check_quorum
+from biconsensus._checks import (
+    check_choice,
+    check_count,
+    check_jobs,
+    check_limit,
+    check_quorum,
+    given_or_default,
+    warn_user,
+)
+from biconsensus._names import NOT_RANDOM, parameters
 from biconsensus._work import shown
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
@@ -63,6 +71,7 @@ MANY_GROUPS = 1000
 which finds one after the other (about 7 ms each): of some hundreds they hardly differ, and both are only options."""
 
 
+@parameters("Search(0.5, n_groups=4)", random_state="it is a parameter of the estimators")
 @dataclass(frozen=True, repr=False)
 class Search:
     """Every setting of a search. Settings that are not given follow the input, or have the default of `find_consensus`.
@@ -279,6 +288,17 @@ def fewest_sources(pool: Pool) -> int:
     return max(1, min(MOST_SOURCES, max(2, (typical + 1) // 2), typical))
 
 
+@parameters(
+    "find_consensus(pool, n_groups=4)",
+    random_state=NOT_RANDOM,
+    search="give its settings themselves, such as n_groups=4",
+    X="use ConsensusClustering().fit(X)",
+    estimators="use ConsensusClustering(estimators).fit(X)",
+    names="use find_consensus(Pool.from_labels(labels, names=...))",
+    columns="use find_consensus(Pool.from_labels(labels, columns=...))",
+    ids="use find_consensus(Pool.from_labels(labels, ids=...))",
+    missing="use find_consensus(Pool.from_labels(labels, missing=...))",
+)
 def find_consensus(
     pool: Any,
     min_elements: int | None = None,
@@ -334,8 +354,8 @@ def find_consensus(
         Name of a solver, "auto" (votes for binary pools, weighted quantiles for real ones), or an object.
     n_jobs : int, optional
         Number of threads. The answer does not depend on it.
-    weights : str, callable or (n,) array, optional
-        Weight rule for the candidates, in place of the pool's weights.
+    weights : str, callable, (c,) or (n,) array, optional
+        Weight rule, or one weight for each source or each candidate, in place of the pool's weights.
     memory_limit : int, optional
         Bytes that the search may use; by default what the machine has free.
     client : dask.distributed.Client, optional
@@ -422,7 +442,7 @@ def solve(
     on_path = settings.quorum == "auto" or settings.method == "path"
     result = Traced.of(asked).answer() if on_path else asked.consensus(_answer_as_it_is(asked))
     if len(result) == 0:
-        warnings.warn(_why_nothing(pool, settings, result.settings["quorum"]), NoConsensusWarning, stacklevel=3)
+        warn_user(_why_nothing(pool, settings, result.settings["quorum"]), NoConsensusWarning)
     return result
 
 
@@ -486,7 +506,7 @@ class _Asked:
     @classmethod
     def of(cls, pool: Pool, search: Search | None, evidence: Evidence | None, progress: Progress) -> _Asked:
         """Resolve the settings, join, weigh, and see whether it fits into memory."""
-        search = search or Search()
+        search = given_or_default("search", search, Search)
         if search.together is not None:
             search = replace(search, together=joined_sets(search.together, pool.shape[0]))
         settings = search.resolved(pool)
@@ -733,6 +753,10 @@ def _solver(settings: Search) -> Solver:
 
 def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
     """Reason for an empty answer, and what to set."""
+    if pool.shape[0] == 1:
+        return "no group: there is only one element, and a group has two or more."
+    if pool.rows.nnz == 0:
+        return "no group: every candidate of the pool is empty."
     n_sources = np.unique(pool.source_of).size
     elements, sources = settings.sizes
     if n_sources < sources:
@@ -745,8 +769,6 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
             f"no group: the pool has {pool.shape[0]} elements, fewer than min_elements={elements}; "
             "set a smaller min_elements."
         )
-    if pool.rows.nnz == 0:
-        return "no group: every candidate of the pool is empty."
     if settings.quorum == "auto" and (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes).all():
         return (
             "no group: every source puts all of its elements, or nearly all, into one group, which tells nothing "

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from biconsensus import metrics
+from biconsensus._checks import given_or_default
 from biconsensus.clustering._estimator import ConsensusClustering
 from biconsensus.communities._runs import View, pool_of, settings_of
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, UnknownNameError
@@ -169,7 +170,7 @@ def consensus_leiden(
     distinct = sorted({float(value) for value in resolutions})
     settings = settings_of([(algorithm, {"resolution": distinct})], n_seeds)
     sources = [source for setting in settings for source in setting.sources(0, False)]
-    how = options.get("runs") or Runs()
+    how = given_or_default("runs", options.get("runs"), Runs)
     results = run_sources(sources, [graph], child_seeds(random_state, len(sources)), n_jobs, **vars(how))
     whole = View(graph, np.arange(graph.n_nodes))
     pool = replace(pool_of(results, [whole] * len(results), graph.names, None), ids=adata.obs_names.to_numpy())

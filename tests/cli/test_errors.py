@@ -31,6 +31,21 @@ CASES = {
     "ragged lines": (["merge", "ragged.csv"], "line 3"),
     "groups and quorum": (["merge", "labels.csv", "--quorum", "0.3", "-k", "3"], "--groups"),
     "not a result": (["inspect", "labels.csv"], "labels.csv"),
+    "option of another library": (
+        ["merge", "labels.csv", "--n-clusters", "3"],
+        "No such option: --n-clusters. Use --groups.",
+    ),
+    "name of Python": (["merge", "labels.csv", "--random_state", "3"], "Use --seed."),
+    "quorum by name": (["merge", "labels.csv", "--quorum", "half"], "--quorum half is neither"),
+    "threshold by name": (["fit", "numbers.csv", "-t", "two"], "--threshold two is neither a distance nor 'auto'"),
+    "no processes": (["cluster", "numbers.csv", "--jobs", "0"], "--jobs must not be 0"),
+    "output to nowhere": (["merge", "labels.csv", "--out", "-"], "--out - is no file; give it a name, or /dev/stdout"),
+    "network from a pipe": (["communities", "-"], "it cannot come from the standard input; save it"),
+    "runs kept in a file": (["cluster", "numbers.csv", "--resume", "words.csv"], "words.csv is a file; finished runs"),
+    "columns that do not count": (["fit", "counted.csv", "-t", "1"], "for instance --columns x,y."),
+    "demo into a file": (["demo", "--out", "words.csv"], "words.csv is a file; give the name of a folder"),
+    "kind of input": (["explore", "labels.csv", "--kind", "net"], "unknown kind 'net'. Did you mean 'network'?"),
+    "port": (["explore", "labels.csv", "--port", "99999"], "port must be from 0 to 65535, got 99999"),
     "zero elements": (["merge", "labels.csv", "--min-elements", "0"], "min-elements"),
 }
 
@@ -40,6 +55,7 @@ def files(tmp_path: Path, labels_csv: Path) -> None:
     """Files with faults."""
     (tmp_path / "words.csv").write_text("x,y\n1,2\n3,four\n")
     (tmp_path / "numbers.csv").write_text("x,y\n" + "".join(f"{i},{i % 3}\n" for i in range(20)))
+    (tmp_path / "counted.csv").write_text("point,x,y\n" + "".join(f"{i},{i % 7}.5,{i % 3}\n" for i in range(20)))
     (tmp_path / "net.edges").write_text("a b\nb c\nc a\n")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "kept.csv").write_text("keep me")

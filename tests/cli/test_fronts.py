@@ -397,3 +397,15 @@ def test_the_weights_of_a_network_may_have_any_name(here: Callable[..., Any], tm
     done = here(*words, "--weight", "valeu")
     assert done.returncode == 2
     assert "unknown edge attribute 'valeu'. Did you mean 'value'?" in done.stderr
+
+
+def test_a_narrow_terminal_shows_fewer_columns_with_whole_headings(
+    here: Callable[..., Any], labels_csv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headings = {}
+    for width in (60, 80):
+        monkeypatch.setenv("COLUMNS", str(width))
+        headings[width] = next(line for line in here("merge", labels_csv).stdout.splitlines() if "elements" in line)
+    assert headings[60].split() == ["group", "elements", "confidence", "chance", "backing"]
+    assert headings[80].split() == ["group", "elements", "confidence", "chance", "sources", "candidates", "backing"]
+    assert len(headings[60]) <= 60

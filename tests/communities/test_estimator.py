@@ -361,3 +361,9 @@ def test_igraph_vertex_clustering(fitted):
     assert clustering.membership == fitted.labels_.tolist()
     assert clustering.modularity == pytest.approx(fitted.modularity_)
     assert clustering.graph.vs["name"] == list(range(80))
+
+
+def test_fit_predict_gives_the_labels() -> None:
+    model = bc.ConsensusCommunities(n_runs=2, random_state=0)
+    edges = [(a, b) for part in ("abcde", "fghij") for a in part for b in part if a < b]
+    assert model.fit_predict(edges).tolist() == model.labels_.tolist()

@@ -318,3 +318,11 @@ def test_what_cannot_be_read_is_said(space: Workspace, tmp_path: Path) -> None:
     space.wait(None)
     assert space.status == FAILED
     assert "line 3" in space.error
+
+
+def test_a_table_of_measurements_is_clustered_although_every_row_has_its_own(tmp_path: Path) -> None:
+    points = np.random.default_rng(0).normal(size=(40, 2)) + 9 * (np.arange(40) % 2)[:, None]
+    rows = "".join(f"p{k},{a:.6f},{b:.6f},c{k % 2}\n" for k, (a, b) in enumerate(points))
+    (tmp_path / "x.csv").write_text("name,a,b,class\n" + rows)
+    subject = open_file(tmp_path / "x.csv", "x.csv", None, Reading())
+    assert (subject.kind, subject.X.shape) == ("points", (40, 2))

@@ -789,5 +789,21 @@ def test_repeated_points_suggest_no_threshold() -> None:
     ("name", "instead"), [("n_groups", r"params_\[:n\] after the fit"), ("max_trials", "n_samples")]
 )
 def test_names_of_other_libraries_are_pointed_to(name: str, instead: str) -> None:
-    with pytest.raises(InputTypeError, match=f"no parameter '{name}'; what you look for is {instead}"):
+    with pytest.raises(InputTypeError, match=f"no parameter '{name}'; use {instead}"):
         MultiModelFitter("line", **{name: 3})
+
+
+def test_values_whose_squares_overflow_are_refused() -> None:
+    X = np.random.default_rng(0).random((30, 2))
+    for scale in (1e200, 1e-200):
+        with pytest.raises(
+            InputError, match=r"X has values up to .*, whose squared distances overflow or vanish; mult"
+        ):
+            MultiModelFitter("line", threshold=scale / 100).fit(X * scale)
+    X[:, 1] = X[:, 0]
+    assert len(MultiModelFitter("line", threshold=1e58, random_state=0).fit(X * 1e60).params_) == 1
+
+
+def test_a_threshold_that_is_text_is_refused_as_other_values_are() -> None:
+    with pytest.raises(InputError, match="threshold must be a positive number or 'auto', got '2'"):
+        MultiModelFitter("line", threshold="2").fit(np.random.default_rng(0).random((30, 2)))

@@ -13,7 +13,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
-from biconsensus.errors import FileFormatError, InputError, UnknownNameError
+from biconsensus.errors import FileFormatError, UnknownNameError
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._files import node_attributes
 from tests.helpers.weighted_graph import EXPECTED, weighted
@@ -129,7 +129,7 @@ def test_packed_files_stop_unpacking_where_memory_would_end(tmp_path, monkeypatc
 
 
 def test_missing_file():
-    with pytest.raises(InputError, match="no file"):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
         read_graph(Path("nowhere.gml"))
 
 

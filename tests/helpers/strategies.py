@@ -61,7 +61,9 @@ def same_grouping(left, right):
 def paper_consensus(pool, min_elements=7, min_candidates=4, overlap=False, **options):
     """find_consensus with the settings of the paper where not said otherwise: a majority, and outliers stay out."""
     plain = {"unassigned": "leave"} if "n_groups" in options else {"quorum": 0.5, "unassigned": "leave"}
-    return bc.find_consensus(pool, min_elements, min_candidates, overlap, **{**plain, **options})
+    return bc.find_consensus(
+        pool, min_elements=min_elements, min_candidates=min_candidates, overlap=overlap, **{**plain, **options}
+    )
 
 
 def quiet_consensus(*args, **options):

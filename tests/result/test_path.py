@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,3 +114,6 @@ def test_a_sampled_path_has_one_point_for_each_number_of_groups() -> None:
     assert found.extraction["rows_searched"] < found.members.shape[0]
     assert len(set(numbers)) == len(numbers)
     assert len(found) in numbers
+    # of points with one number of groups the best stays, but that of the answer before it
+    for chosen in [point.quorum for point in found.trace.path.points]:
+        assert float(chosen) in [point.quorum for point in replace(found.trace, chosen=chosen).finished.points]

@@ -84,7 +84,7 @@ def test_03_empty_input():
 
 
 def test_04_one_element():
-    no_group("1 elements, fewer than min_elements=7", [[0]] * 5)
+    no_group("there is only one element", [[0]] * 5)
 
 
 def test_05_all_zero_matrix():
@@ -462,7 +462,7 @@ def test_42_fewer_sources_than_min_candidates():
         ({"min_candidates": 2.5}, TypeError, "min_candidates must be a whole number"),
         ({"together": [[0, 99]]}, ValueError, "contains 99; allowed are 0 to 29"),
         ({"unassigned": "drop"}, ValueError, "unknown unassigned"),
-        ({"weights": [1, 2]}, ValueError, "2 values for 14 candidates"),
+        ({"weights": [1, 2]}, ValueError, "2 values; give 5, one for each source, or 14"),
     ],
 )
 def test_other_arguments_are_checked(options, error, message):

@@ -239,7 +239,7 @@ HALVES = [0] * 10 + [1] * 10
 
 
 def consensus(matrix, weights, **options):
-    return bc.find_consensus(bc.Pool.from_matrix(matrix, weights=weights), 2, 2, **options)
+    return bc.find_consensus(bc.Pool.from_matrix(matrix, weights=weights), min_elements=2, min_candidates=2, **options)
 
 
 @pytest.mark.parametrize("weight", [1e-300, 2.0**-200, 1e12, 1e300])

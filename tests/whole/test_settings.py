@@ -17,7 +17,7 @@ import biconsensus as bc
 from biconsensus import find
 from biconsensus.cli import run
 from biconsensus.cli._output import with_options
-from biconsensus.errors import BiconsensusError, BiconsensusWarning
+from biconsensus.errors import BiconsensusError, BiconsensusWarning, PoolWarning
 from biconsensus.find import Search, fewest_sources, smallest_group, solve
 
 QUORUMS = (None, "auto", 0.5, 0.3)
@@ -268,6 +268,20 @@ def test_no_estimator_has_more_than_ten_parameters(estimator: type) -> None:
     assert len(estimator().get_params()) <= 10
 
 
-def test_names_of_other_libraries_are_pointed_to() -> None:
-    with pytest.raises(TypeError, match="no parameter 'n_clusters'; what you look for is n_groups"):
-        bc.ConsensusClustering(n_clusters=3)
+def test_weights_of_sources_may_be_given_to_the_search() -> None:
+    base = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 1, 1, 1]]
+    assert bc.find_consensus(base, weights=[1, 1, 1]).labels.tolist() == bc.find_consensus(base).labels.tolist()
+    with pytest.raises(ValueError, match="weights has 2 values; give 3, one for each source, or 6, one for each"):
+        bc.find_consensus(base, weights=[1, 2])
+
+
+def test_the_summary_names_no_number_of_sources_that_a_group_does_not_have() -> None:
+    coarse, fine = [0] * 20 + [1] * 20, [0] * 10 + [1] * 10 + [2] * 10 + [3] * 10
+    base = [coarse] * 4 + [fine]
+    assert "and 3 of 5 sources" in bc.find_consensus(base, n_groups=2).summary
+    split = bc.find_consensus(base, n_groups=4)
+    assert len(split) == 4
+    assert "a group needs 7 elements;" in split.summary
+    with pytest.warns(PoolWarning, match="some of them smaller"):
+        small = bc.find_consensus([[0] * 20 + [1] * 17 + [2] * 3] * 4, n_groups=3, min_elements=5)
+    assert "elements and" not in small.summary

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biconsensus._checks import check_count
+from biconsensus._names import parameters
 from biconsensus.errors import InputError
 from biconsensus.metrics import ari, nmi
 from biconsensus.pool._pool import Pool
@@ -62,6 +63,7 @@ class Audit:
         return f"{told} NMI with the truth: {self.score:.3f} in the given order, {self.shuffled_score:.3f} shuffled."
 
 
+@parameters()
 def audit(
     method: str | Callable[..., Any],
     pool: Any,

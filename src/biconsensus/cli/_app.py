@@ -60,13 +60,7 @@ def _root(
 )
 def merge(
     context: typer.Context,
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Table with one grouping in each column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard input.",
-        ),
-    ],
+    labels: opt.LabelFile,
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
@@ -116,14 +110,7 @@ def merge(
 )
 def cluster(
     context: typer.Context,
-    data: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Table of numbers, one row for each element: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard"
-            " input.",
-        ),
-    ],
+    data: opt.FeatureFile,
     quorum: opt.Quorum = None,
     min_elements: opt.MinElements = None,
     min_candidates: opt.MinCandidates = None,
@@ -219,14 +206,7 @@ def communities(
 )
 def fit(
     context: typer.Context,
-    points: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Table of coordinates, one row for each point: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard"
-            " input.",
-        ),
-    ],
+    points: opt.PointFile,
     model: opt.Models = ["line"],  # noqa: B006 (typer copies it)
     threshold: opt.Threshold = None,
     samples: opt.Samples = "auto",
@@ -259,7 +239,7 @@ def fit(
     output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
     settings = {
         "model": model[0] if len(model) == 1 else model,
-        "threshold": opt.number_or_auto(threshold, "a distance"),
+        "threshold": opt.number_or_auto(threshold, "--threshold", "a distance"),
         "n_samples": opt.count_or_auto(samples, "--samples"),
         "sampling": sampling if sigma is None else Sampling(law=sampling, sigma=sigma),
         "epsilon": epsilon,

@@ -53,9 +53,10 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
     ['clustering', 'communities', 'merge', 'models']
     """
     from biconsensus import metrics
-    from biconsensus.cli._output import group_table
     from biconsensus.result._notebook import write_elements
 
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file; give the name of a folder for the tables and reports.")
     out.mkdir(parents=True, exist_ok=True)
     results: dict[str, DemoResult] = {}
     summary = {}
@@ -68,20 +69,22 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
         }
         summary[name] = {"found": result.found, "groups": len(result.consensus), **scores}
         if not quiet:
-            _show(name, result, group_table(result.consensus), scores)
+            _show(name, result, scores)
     (out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     if not quiet:
         print(f"tables and reports are in {out}: open {out / 'merge.html'} in a browser")
     return results
 
 
-def _show(name: str, result: DemoResult, table: Any, scores: dict[str, float]) -> None:
+def _show(name: str, result: DemoResult, scores: dict[str, float]) -> None:
     """Print one front."""
     from rich.console import Console
 
+    from biconsensus.cli._output import group_table
+
     console = Console(highlight=False)
     console.print(f"\n[bold]{name}[/bold]: {result.found}")
-    console.print(table)
+    console.print(group_table(result.consensus, console.width))
     console.print(f"against the truth: ARI {scores['ari']:.3f}, NMI {scores['nmi']:.3f}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from biconsensus.cli._output import Output
 from biconsensus.cli._tables import elements_of, input_name, label_pool, point_table, redundancy_notes, weighed_pool
-from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading
+from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading, counts_rows
 
 
 def run_merge(
@@ -86,9 +86,15 @@ def run_communities(
 ) -> None:
     """Consensus communities of a network."""
     from biconsensus import ConsensusCommunities, Runs, Search
+    from biconsensus.errors import InputError
     from biconsensus.explore._doubts import network_doubt, network_line
     from biconsensus.graphs import read_graph
 
+    if str(path) == "-":
+        raise InputError(
+            "the ending of a file says what form a network has, so it cannot come from the standard input; save it, "
+            "for instance as edges.txt with one link on each line."
+        )
     how = {name: settings.pop(name) for name in ("random_state", "n_jobs") if name in settings}
     search = Search(**settings).checked()
     with output.working(f"reading {input_name(path)}"):
@@ -140,7 +146,7 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
         data_uri(image)  # what is wrong with the picture is told before any work
 
     X, names, true, ids = point_table(path, reading, COORDINATES, output)
-    refuse_other_columns(settings["model"], names)
+    refuse_other_columns(settings["model"], names, [name for k, name in enumerate(names) if counts_rows(X[:, k])])
     fitter = MultiModelFitter(**settings)
     several = isinstance(settings["model"], list)
     kind = ", ".join(settings["model"]) if several else settings["model"]
@@ -173,8 +179,8 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
     )
 
 
-def refuse_other_columns(models: str | list[str], names: list[str]) -> None:
-    """An error where a model needs another number of columns; it says how to choose them."""
+def refuse_other_columns(models: str | list[str], names: list[str], counters: list[str]) -> None:
+    """An error where a model needs another number of columns; it proposes some, those that count the rows last."""
     from biconsensus.errors import InputError
     from biconsensus.models import get_model
 
@@ -182,9 +188,11 @@ def refuse_other_columns(models: str | list[str], names: list[str]) -> None:
         return
     needed = getattr(get_model(models), "n_features", None)
     if needed is not None and needed < len(names):
+        kept = sorted(names, key=counters.__contains__)[:needed]
+        proposed = [name for name in names if name in kept]
         raise InputError(
             f"the table has {len(names)} columns of numbers ({', '.join(names)}), but --model {models} needs {needed}. "
-            f"Choose them with --columns, for instance --columns {quote(','.join(names[:needed]))}."
+            f"Choose them with --columns, for instance --columns {quote(','.join(proposed))}."
         )
     if needed is not None and needed > len(names):
         raise InputError(

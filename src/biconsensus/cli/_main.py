@@ -122,6 +122,8 @@ def _explain(error: Exception) -> int:
         typed = said.partition("No such command '")[2].partition("'")[0]
         if typed in NO_COMMANDS:
             said = f"No such command '{typed}'. {NO_COMMANDS[typed]}"
+        elif meant := _option_meant(error):
+            said = f"No such option: {error.option_name}. Use {meant}."  # type: ignore[attr-defined]
         _say(f"error: {_sentence(said)} Try '{usage} --help'.")
     elif _expected(error):
         _say(f"error: {_sentence(with_options(_text_of(error)))}")
@@ -130,6 +132,18 @@ def _explain(error: Exception) -> int:
             f"error: {_sentence(f'{type(error).__name__}: {error}')} Set BICONSENSUS_DEBUG=1 to see where it came from."
         )
     return BAD_INPUT
+
+
+def _option_meant(error: Any) -> str | None:
+    """The option of the command that an unknown one stands for, which may be a name of Python or of another library."""
+    from biconsensus._names import OTHER_NAMES
+    from biconsensus.cli._output import OPTIONS
+
+    name = str(getattr(error, "option_name", "")).lstrip("-").replace("-", "_")
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    known = {option for param in getattr(command, "params", ()) for option in param.opts}
+    meant = (OPTIONS.get(ours) for ours in (name, *OTHER_NAMES.get(name, ())))
+    return next((option for option in meant if option in known), None)
 
 
 def _expected(error: Exception) -> bool:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from biconsensus.cli import _options as opt
 from biconsensus.cli._output import Output
 
 
 def modes(
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Table with one grouping in each column: CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard input.",
-        ),
-    ],
+    labels: opt.LabelFile,
     header: opt.Header = None,
     id_column: opt.Id = None,
     columns: opt.Columns = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,15 @@ def _complete_algorithms(incomplete: str) -> list[str]:
     return [name for name in algorithm_names() if name.startswith(incomplete)]
 
 
+def _table(what: str) -> Any:
+    """The argument of a command that reads a table."""
+    forms = "CSV, TSV, Excel, Parquet, NPY, NPZ; - is the standard input."
+    return typer.Argument(metavar="FILE", help=f"{what}: {forms}")
+
+
+LabelFile = Annotated[Path, _table("Table with one grouping in each column")]
+FeatureFile = Annotated[Path, _table("Table of numbers, one row for each element")]
+PointFile = Annotated[Path, _table("Table of coordinates, one row for each point")]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -358,14 +367,14 @@ Folder = Annotated[
 ]
 
 
-def number_or_auto(text: str | None, what: str) -> str | float | None:
-    """A number, "auto", or nothing; an error says what the number would be."""
+def number_or_auto(text: str | None, option: str, what: str) -> str | float | None:
+    """A number, "auto", or nothing; an error names the option, and says what the number would be."""
     if text is None or text == "auto":
         return text
     try:
         return float(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is neither {what} nor 'auto'.") from None
+        raise typer.BadParameter(f"{option} {text} is neither {what} nor 'auto'.") from None
 
 
 def bounds(texts: list[str]) -> dict[str, tuple[float, float]] | None:
@@ -413,7 +422,7 @@ def search(
 ) -> dict[str, object]:
     """Settings of a search that were asked for; the others are left to the defaults of the library."""
     settings = {
-        "quorum": number_or_auto(quorum, "a number between 0 and 1"),
+        "quorum": number_or_auto(quorum, "--quorum", "a number between 0 and 1"),
         "min_elements": min_elements,
         "min_candidates": min_candidates,
         "n_groups": groups,

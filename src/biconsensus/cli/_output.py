@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PAGES = (".html", ".htm", "")
 """Endings of a report; devices and pipes have none."""
+LEFT_OUT_FIRST = ("candidates", "sources")
+"""Columns of the table of groups that a narrow terminal does not show; the report and --json have them."""
 MOST_LINES = 30
 """Groups that a terminal shows: about one screen."""
 OPTIONS = {
@@ -28,6 +30,9 @@ OPTIONS = {
     "min_elements": "--min-elements",
     "min_candidates": "--min-candidates",
     "n_samples": "--samples",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "sampling": "--sampling",
     "quorum": "--quorum",
     "threshold": "--threshold",
     "epsilon": "--epsilon",
@@ -202,7 +207,7 @@ class Output:
         if self.decided:
             console.print(f"read {self.decided}", markup=False)
         if len(consensus):
-            console.print(group_table(consensus) if table is None else table)
+            console.print(group_table(consensus, console.width) if table is None else table)
         if consensus.settings.get("chosen_by") == "models":
             number = "1 model" if len(consensus) == 1 else f"{len(consensus):,} models"
             outside, size = int((consensus.labels < 0).sum()), consensus.labels.size
@@ -235,7 +240,7 @@ def with_options(text: str) -> str:
     """
     text = re.sub(r"\b(?:\w+=\S+|drop|id_column) \((--[^)]+)\)", r"\1", text)  # "header=False (--no-header)" has both
     for name, option in OPTIONS.items():
-        text = re.sub(rf"(?<![\w.-]){name}=(?=[\w.])", f"{option} ", text)
+        text = re.sub(rf"(?<![\w.-]){name}=(?=[\w.])", f"{option} ", text).replace(f"({name})", f"({option})")
         if "_" in name:  # "quorum" is a word, too
             text = re.sub(rf"(?<![\w.-]){name}(?![\w=])", option, text)
     return text
@@ -248,29 +253,33 @@ def confidence_of(consensus: Consensus) -> dict[str, list[float]]:
     return {"confidence": [round(float(value), 6) for value in consensus.confidence().groups]}
 
 
-def group_table(consensus: Consensus) -> Any:
-    """Groups as a table for a terminal."""
+def group_table(consensus: Consensus, width: int) -> Any:
+    """Groups as a table for a terminal of `width` characters; a narrow one has fewer columns, with whole headings."""
     from rich import box
     from rich.table import Table
 
     from biconsensus.plots._numbers import group_numbers
     from biconsensus.result._notebook import chance_text
 
-    numbers = group_numbers(consensus)
+    numbers, shown = group_numbers(consensus), range(min(len(consensus), MOST_LINES))
+    columns = {
+        "group": [f"{k:,}" for k in shown],
+        "elements": [f"{numbers.sizes[k]:,}" for k in shown],
+        **{name: [f"{values[k]:.2f}" for k in shown] for name, values in confidence_of(consensus).items()},
+        "chance": [chance_text(float(numbers.significance[k])) for k in shown],
+        "sources": [f"{numbers.sources[k]:,}" for k in shown],
+        "candidates": [f"{numbers.candidates[k]:,}" for k in shown],
+        "backing": [f"{numbers.backing[k]:.2f}" for k in shown],
+    }
+    for name in LEFT_OUT_FIRST:
+        # a blank on each side and one between two columns
+        if sum(3 + max(map(len, [heading, *cells])) for heading, cells in columns.items()) + 1 > width:
+            del columns[name]
     table = Table(box=box.SIMPLE)
-    sure = confidence_of(consensus)
-    for name in ("group", "elements", *sure, "chance", "sources", "candidates", "backing"):
+    for name in columns:
         table.add_column(name, justify="right")
-    for k in range(min(len(consensus), MOST_LINES)):
-        table.add_row(
-            f"{k:,}",
-            f"{numbers.sizes[k]:,}",
-            *(f"{values[k]:.2f}" for values in sure.values()),
-            chance_text(float(numbers.significance[k])),
-            f"{numbers.sources[k]:,}",
-            f"{numbers.candidates[k]:,}",
-            f"{numbers.backing[k]:.2f}",
-        )
+    for row in zip(*columns.values()):
+        table.add_row(*row)
     if len(consensus) > MOST_LINES:
         table.caption = f"the first {MOST_LINES} of {len(consensus):,} groups"
     return table
@@ -281,6 +290,11 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
     from biconsensus.errors import InputError
     from biconsensus.pool.io._writing import check_table_target, check_target, is_stream
 
+    for name, target in (("--save", save), ("--out", out), ("--report", report)):
+        if str(target) == "-":
+            raise InputError(
+                f"{name} - is no file; give it a name, or /dev/stdout with --quiet for the standard output."
+            )
     if out is not None:
         check_table_target(out)
     taken = {} if source is None else {"the input": source}

@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from biconsensus._checks import KnownNames
+from biconsensus._names import NOT_RANDOM, parameters
 from biconsensus.find import find_consensus
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Solver
 
 
-class BiclusterConsensus(KnownNames, BiclusterMixin, BaseEstimator):  # type: ignore[misc]
+@parameters("BiclusterConsensus(n_groups=4)", random_state=NOT_RANDOM)
+class BiclusterConsensus(BiclusterMixin, BaseEstimator):  # type: ignore[misc]
     """Bi-clusters of a preference matrix, in the manner of `sklearn.cluster.SpectralBiclustering`.
 
     Parameters

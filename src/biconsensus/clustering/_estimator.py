@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from biconsensus._checks import KnownNames, check_columns_are_numbers, check_finite, check_is_plain
+from biconsensus._checks import check_columns_are_numbers, check_finite, check_is_plain, given_or_default
+from biconsensus._names import fields_in, parameters
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.errors import InputError, InputTypeError
@@ -31,7 +32,8 @@ AUTO_RUNS = (1, 2, 4)
 pool has about seventy base clusterings, so that four runs of each are as many as are ever used in practice."""
 
 
-class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+@parameters("ConsensusClustering(n_groups=4)", **fields_in(Search, "search"), **fields_in(Runs, "runs"))
+class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster a table many times and keep the groups that the clusterings agree on; their number is found.
 
     Parameters
@@ -181,7 +183,7 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
 
     def _how(self, done: int) -> dict[str, Any]:
         """How the runs of one round are carried out; a later round has a checkpoint of its own."""
-        how = dict(vars(self.runs or Runs()))
+        how = dict(vars(given_or_default("runs", self.runs, Runs)))
         if done and how["checkpoint"] is not None:
             how["checkpoint"] = Path(how["checkpoint"]) / f"after {done} runs"
         return how
@@ -292,7 +294,11 @@ class ConsensusClustering(KnownNames, ClusterMixin, BaseEstimator):  # type: ign
     def _search(self) -> Search:
         """All settings of the search, checked."""
         names = ("quorum", "n_groups", "min_elements", "unassigned", "n_jobs")
-        return (self.search or Search()).with_settings(**{name: getattr(self, name) for name in names}).checked()
+        return (
+            given_or_default("search", self.search, Search)
+            .with_settings(**{name: getattr(self, name) for name in names})
+            .checked()
+        )
 
     def _solve(self, pool: Pool, evidence: Evidence | None = None) -> Consensus:
         """Consensus of a pool that has its weights."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClusterMixin
 
 from biconsensus import metrics
-from biconsensus._checks import KnownNames, need
+from biconsensus._checks import given_or_default, need
+from biconsensus._names import fields_in, parameters
 from biconsensus._work import shown
 from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
@@ -47,7 +48,14 @@ AUTO_RUNS = (5, 10, 20, 40)
 afresh, which costs at most as much again as the last."""
 
 
-class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
+@parameters(
+    "ConsensusCommunities(n_groups=4)",
+    resolution="use algorithms=[(name, {'resolution': ...})]",
+    second_round="use quorum='auto', which has one",
+    **fields_in(Search, "search"),
+    **fields_in(Runs, "runs"),
+)
+class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Communities of a network that many base results agree on; their number is found, not given.
 
     Parameters
@@ -124,16 +132,6 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
     >>> sorted("".join(sorted(community)) for community in model.communities_)
     ['abcdefg', 'hijklmn']
     """
-
-    OTHER_NAMES: ClassVar[dict[str, str]] = {
-        **KnownNames.OTHER_NAMES,
-        "n_communities": "n_groups",
-        "min_cluster_size": "search=Search(min_elements=...)",
-        "min_elements": "search=Search(min_elements=...)",
-        "min_candidates": "search=Search(min_candidates=...)",
-        "resolution": "algorithms=[(name, {'resolution': ...})]",
-        "second_round": "quorum='auto', which has one",
-    }
 
     def __init__(
         self,
@@ -292,7 +290,7 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
         searched = search if _rule_of_runs(search) is None else replace(search, weights=None)
         usual = self.algorithms == "default" and self.n_runs is None and call == "fit(graph)"
         command = "communities" if usual else None
-        with shown((self.runs or Runs()).progress) as tell:
+        with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             self.consensus_ = made_by(solve(self.pool_, searched, evidence, progress=tell), self, call, command)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
@@ -303,7 +301,7 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
 
     def _search(self, graph: Graph) -> Search:
         """All settings of the search, checked, nodes by position."""
-        given = self.search or Search()
+        given = given_or_default("search", self.search, Search)
         if given.together is not None:
             given = replace(given, together=[graph.positions(names, "together") for names in given.together])
         found = given.with_settings(**{name: getattr(self, name) for name in SEARCH}).checked()
@@ -319,7 +317,7 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
                 labels[view.places] = result.labels
                 whole.append(labels)
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
-        with shown((self.runs or Runs()).progress) as tell:
+        with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             proposed = evidence.propose(whole, seed, tied, progress=tell)
         if evidence.weak is not None:
             labels = agreed_in_rounds(self.graph_, evidence.weak.share, seed, tied or ())
@@ -329,7 +327,7 @@ class ConsensusCommunities(KnownNames, BaseEstimator):  # type: ignore[misc]
 
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:
         """Base runs of one round."""
-        how = self.runs or Runs()
+        how = given_or_default("runs", self.runs, Runs)
         return run_sources(
             sources,
             graphs,

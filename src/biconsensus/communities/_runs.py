@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from biconsensus import metrics
-from biconsensus._checks import check_count
+from biconsensus._checks import check_count, no_number_of_groups
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs._graph import Graph
 from biconsensus.matrix._groups import in_groups
@@ -78,7 +78,7 @@ def settings_of(algorithms: Any, n_runs: int) -> list[Setting]:
     if not isinstance(algorithms, Sequence) or not algorithms:
         raise InputError(
             f"algorithms: received {algorithms!r}; allowed are 'default', a name, a function of graph and seed, "
-            "a pair (name, parameters), or a list of these"
+            f"a pair (name, parameters), or a list of these.{no_number_of_groups(algorithms)}"
         )
     return [setting for entry in algorithms for setting in _grid(entry, n_runs)]
 

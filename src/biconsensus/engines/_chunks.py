@@ -47,7 +47,9 @@ def is_streamed(source: Any) -> bool:
     >>> is_streamed("labels.parquet"), is_streamed(iter([])), is_streamed([[0, 1]])
     (True, True, False)
     """
-    return isinstance(source, (str, Path, Chunks, Iterator)) or _module(source) in OPENERS
+    # a single column of Polars or Arrow is a label vector
+    column = hasattr(source, "dtype") or (hasattr(source, "to_pylist") and not hasattr(source, "schema"))
+    return isinstance(source, (str, Path, Chunks, Iterator)) or (_module(source) in OPENERS and not column)
 
 
 def open_chunks(source: Any, id_column: str | None = None) -> Chunks:

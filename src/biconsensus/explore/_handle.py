@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from biconsensus._checks import check_choice, check_count
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import Reading
@@ -18,6 +19,8 @@ from biconsensus.result._consensus import Consensus
 
 START_SECONDS = 20.0
 """How long the server may take to answer: it has nothing to load but itself."""
+LAST_PORT = 65535
+"""Largest number of a port."""
 HEIGHT = 900
 """Pixels of the page inside a notebook: controls and the first groups are in view."""
 
@@ -172,9 +175,13 @@ def explore(
         from biconsensus.report._page import page_template
     except ImportError as error:
         raise MissingDependencyError.of("starlette and uvicorn", "explore") from error
-    from biconsensus.explore._subject import RESULT, Subject, of_result
+    from biconsensus.explore._subject import GROUPINGS, NETWORK, POINTS, RESULT, Subject, of_result
 
     page_template()
+    if kind is not None:
+        check_choice("kind", kind, (GROUPINGS, POINTS, NETWORK))
+    if check_count("port", port, 0) > LAST_PORT:
+        raise InputError(f"port must be from 0 to {LAST_PORT}, got {port}.")
     place = None if session is None else Path(session)
     if what is None and place is not None and place.exists():
         what = place

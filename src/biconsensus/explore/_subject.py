@@ -144,9 +144,9 @@ def check_ending(path: Path, name: str) -> None:
 
 
 def _measurements(table: LabelTable) -> list[str]:
-    """Columns of a table that hold fractions, where most of them do."""
-    found = fractions_in(table.columns)
-    return found if 2 * len(found) > len(table.columns) else []
+    """Columns of a table that hold fractions, where most of them do, also of those that were left out for it."""
+    found = [*table.measured, *fractions_in(table.columns)]
+    return found if 2 * len(found) > len(table.columns) + len(table.measured) else []
 
 
 def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progress: Progress) -> Subject:

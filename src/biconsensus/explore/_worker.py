@@ -185,8 +185,11 @@ def main() -> None:
         call, arguments, told = calls.get()
         stop.clear()
         answer = _answer(call, arguments, _teller(out, stop) if told else None)
-        pickle.dump(answer, out, pickle.HIGHEST_PROTOCOL)
-        out.flush()
+        try:
+            pickle.dump(answer, out, pickle.HIGHEST_PROTOCOL)
+            out.flush()
+        except OSError:  # nobody reads any more; the thread still holds the input, so nothing is to be tidied up
+            os._exit(0)
 
 
 def _listen(source: BinaryIO, calls: queue.Queue[Any], stop: threading.Event) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +12,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from biconsensus._checks import (
-    KnownNames,
     check_columns_are_numbers,
     check_finite,
     check_is_plain,
     check_jobs,
     check_seed,
+    check_squares,
+    warn_user,
 )
+from biconsensus._names import parameters
 from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
@@ -44,7 +45,11 @@ from biconsensus.result._consensus import Consensus, made_by
 __all__ = ["MultiModelFitter"]
 
 
-class MultiModelFitter(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+@parameters(
+    "MultiModelFitter('line', 0.1, n_samples=1000)",
+    n_groups="use params_[:n] after the fit: the number of models is found, and the most meaningful come first",
+)
+class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Fit an unknown number of overlapping parametric models, with a bound on false alarms.
 
     Minimal samples make hypotheses; the hypotheses that chance explains are left out; bi-clustering groups the
@@ -122,15 +127,6 @@ class MultiModelFitter(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore
     >>> len(fitter.params_), bool(fitter.labels_[0] != fitter.labels_[20])
     (2, True)
     """
-
-    OTHER_NAMES: ClassVar[dict[str, str]] = {
-        **dict.fromkeys(
-            ("n_groups", "n_models", "n_clusters", "n_components", "k"),
-            "params_[:n] after the fit, because the number of models is found, and the most meaningful come first",
-        ),
-        "residual_threshold": "threshold",
-        "max_trials": "n_samples",
-    }
 
     def __init__(
         self,
@@ -224,12 +220,11 @@ class MultiModelFitter(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore
             more = (
                 "another threshold" if suggested is None else f"a larger threshold (the data suggest {suggested:.2g})"
             )
-            warnings.warn(
+            warn_user(
                 f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "
                 f"passed the screening. More samples (n_samples), samples of another kind (sampling) or {more} may "
                 "help.",
                 NoConsensusWarning,
-                stacklevel=2,
             )
         return self
 
@@ -318,4 +313,5 @@ class MultiModelFitter(KnownNames, ClusterMixin, BaseEstimator):  # type: ignore
         """(m, d) the elements as finite numbers."""
         check_is_plain(X)
         check_columns_are_numbers(X)
-        return check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
+        data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
+        return check_squares(data)

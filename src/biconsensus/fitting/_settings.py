@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from biconsensus._checks import check_choice, check_count
+from biconsensus._names import parameters
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.models import get_model
 from biconsensus.models._bounds import Bounded, check_bounds
@@ -26,6 +27,7 @@ _LOCALITY = 0.2
 """Scale of local samples over the diagonal of the data, for models that do not say: 0.5 in a box of side 2 (paper)."""
 
 
+@parameters()
 @dataclass(frozen=True)
 class Sampling:
     """How hypotheses are drawn; None leaves the choice to the family.
@@ -58,6 +60,7 @@ class Sampling:
     """Hypotheses of the smallest bi-cluster."""
 
 
+@parameters()
 @dataclass(frozen=True)
 class Nfa:
     """How the number of false alarms is counted.
@@ -205,8 +208,7 @@ def check_threshold(threshold: float | str | None, model: Model) -> float | None
             "biconsensus.fitting.propose_threshold(X, model) looks at the data for one; threshold='auto' does so by "
             "itself."
         )
-    if isinstance(threshold, str):
-        check_choice("threshold", threshold, ["auto"])
+    if isinstance(threshold, str) and threshold == "auto":
         return None
     if not (isinstance(threshold, Real) and 0 < float(threshold) < np.inf):
         raise InputError(f"threshold must be a positive number or 'auto', got {threshold!r}.")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biconsensus._checks import check_finite, check_is_plain
+from biconsensus._checks import check_finite, check_is_plain, warn_user
+from biconsensus._names import parameters
 from biconsensus.errors import InputError, ThresholdWarning
 from biconsensus.fitting._groups import settle
 from biconsensus.fitting._hypotheses import improved, propose
@@ -35,6 +34,7 @@ _CLUTTER = 4.0
 """Clutter is measured from this multiple of the most meaningful scale to twice as far."""
 
 
+@parameters()
 def propose_threshold(
     X: ArrayLike, model: str | Model = "line", *, n_samples: int = _PILOT, random_state: int | None = None
 ) -> float:
@@ -84,11 +84,10 @@ def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray
     if not proposal or proposal > threshold / _FAR:  # 0 where elements repeat, which says nothing about the noise
         return
     size = diagonal(families[0].model, families[0].view(data))
-    warnings.warn(
+    warn_user(
         f"threshold={threshold:g} is {threshold / size:.0%} of the extent of the data ({size:.3g}): nearly anything is "
         f"within it. The data suggest about {proposal:.2g}.",
         ThresholdWarning,
-        stacklevel=3,
     )
 
 

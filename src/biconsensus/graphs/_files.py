@@ -20,7 +20,7 @@ from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, load_npz
 
 from biconsensus._checks import available_memory
-from biconsensus.errors import FileFormatError, InputError, MissingDependencyError, UnknownNameError
+from biconsensus.errors import FileFormatError, MissingDependencyError, UnknownNameError
 from biconsensus.pool.io._arrays import check_archive
 from biconsensus.pool.io._text import is_number
 
@@ -115,7 +115,7 @@ def _suffix(path: Path) -> str:
 def _content(path: Path) -> bytes:
     """The bytes of a file, unpacked."""
     if not path.is_file():
-        raise InputError(f"graph: there is no file {str(path)!r}")
+        raise FileNotFoundError(f"there is no file {path}; check the path.")
     if path.suffix.lower() != ".gz":
         return path.read_bytes()
     parts, unpacked, limit = [], 0, available_memory()

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
+from biconsensus._names import parameters
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.metrics._contingency import best_matching
 from biconsensus.protocols import FloatArray
 
 
+@parameters()
 def recall_precision(truth: Any, groups: Any) -> tuple[float, float]:
     """Recall and precision of groups that may overlap and need not cover, under the best one-to-one matching.
 
@@ -38,6 +40,7 @@ def recall_precision(truth: Any, groups: Any) -> tuple[float, float]:
     return float(shared / max(a.sum(), 1)), float(shared / max(b.sum(), 1))
 
 
+@parameters()
 def overlapping_nmi(truth: Any, groups: Any, n_elements: int | None = None, normalization: str = "max") -> float:
     """Normalised mutual information of two covers, whose groups may overlap and leave elements out.
 

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
-from biconsensus.errors import InputError
+from biconsensus._names import parameters
+from biconsensus.errors import InputError, InputTypeError
 from biconsensus.metrics._contingency import best_matching, contingency, label_codes
 from biconsensus.protocols import FloatArray, IntArray
 
 
+@parameters()
 def noise_as_singletons(labels: ArrayLike) -> IntArray:
     """Labels in which every element of no group (-1) is a group of one, as methods that know no outliers have them.
 
@@ -35,6 +37,7 @@ def noise_as_singletons(labels: ArrayLike) -> IntArray:
     return np.where(alone, groups.max(initial=-1) + np.cumsum(alone), groups)
 
 
+@parameters()
 def nmi(truth: ArrayLike, labels: ArrayLike) -> float:
     """Normalised mutual information of two partitions, with the arithmetic mean of their entropies.
 
@@ -82,6 +85,7 @@ def _entropy(counts: FloatArray) -> float:
     return -float(shares @ np.log(shares))
 
 
+@parameters()
 def ari(truth: ArrayLike, labels: ArrayLike) -> float:
     """Rand index of two partitions, adjusted for chance.
 
@@ -105,6 +109,7 @@ def ari(truth: ArrayLike, labels: ArrayLike) -> float:
     return float(adjusted_rand_score(*label_codes(truth, labels)))
 
 
+@parameters()
 def ami(truth: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information of two partitions, adjusted for chance (arithmetic mean of the entropies).
 
@@ -132,6 +137,7 @@ def ami(truth: ArrayLike, labels: ArrayLike) -> float:
     return float(adjusted_mutual_info_score(a, b))
 
 
+@parameters()
 def f_measure(truth: ArrayLike, labels: ArrayLike, beta: float = 1.0) -> float:
     """Class-weighted best F: for each true class the best F over all groups, weighted by the size of the class.
 
@@ -168,6 +174,7 @@ def f_measure(truth: ArrayLike, labels: ArrayLike, beta: float = 1.0) -> float:
     return float(best[classes] @ class_sizes[classes] / class_sizes[classes].sum())
 
 
+@parameters()
 def misclassification_error(truth: ArrayLike, labels: ArrayLike) -> float:
     """Share of elements that are wrong under the best one-to-one matching of groups to classes.
 
@@ -195,6 +202,7 @@ def misclassification_error(truth: ArrayLike, labels: ArrayLike) -> float:
     return float((total - right) / total)
 
 
+@parameters()
 def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> float:
     """Modularity of a partition of a graph: edges inside groups, less those expected from the degrees.
 
@@ -223,6 +231,8 @@ def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> fl
     >>> modularity(edges, [0, 0, 0, 1, 1, 1])
     0.5
     """
+    if hasattr(adjacency, "adjacency") and hasattr(adjacency, "nodes"):
+        raise InputTypeError("adjacency is a network; give its matrix: graphs.read_graph(network).adjacency.")
     matrix = coo_array(adjacency)
     groups = np.unique(noise_as_singletons(labels), return_inverse=True)[1]
     if matrix.shape != (groups.size, groups.size):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import coo_array
 
+from biconsensus._names import NOT_RANDOM, fields_in, parameters
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.find import Search, solve
 from biconsensus.metrics import ari
@@ -178,6 +179,7 @@ class Modes:
         return f"Modes({len(self)} modes of {len(self.pool.sources)} sources and {self.pool.shape[0]} elements)"
 
 
+@parameters("find_modes([a, b, c])", random_state=NOT_RANDOM, **fields_in(Search, "search"))
 def find_modes(pool: Any, search: Search | None = None) -> Modes:
     """Find the camps among the sources of a pool, and one answer for each camp.
 

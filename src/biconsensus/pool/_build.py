@@ -57,7 +57,7 @@ def from_labels(
         table = _groupings(table, columns, ids is not None)
     fields = _from_columns(*encode(table, missing), weights, names, ids, sources)
     if columns is None and not described and missing is None:
-        _warn_of_doubts(table, two_ways=isinstance(labels, np.ndarray))
+        _warn_of_doubts(table, two_ways=hasattr(labels, "shape"))
     return fields
 
 

@@ -175,7 +175,8 @@ def _without_names(labels: Any) -> list[Any]:
         raise InputTypeError(
             f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
         )
-    vectors = list(labels)
+    # the cells of a column of Arrow are objects of its own
+    vectors = labels.to_pylist() if hasattr(labels, "to_pylist") else list(labels)
     if vectors and hasattr(vectors[0], "fit"):
         raise InputTypeError(f"labels holds {vectors[0]!r:.80}; give the labels that it found: [model.labels_, ...].")
     if vectors and not isinstance(vectors[0], Iterator):
@@ -190,7 +191,9 @@ def _as_array(vector: Any) -> Any:
         raise InputTypeError(
             f"labels holds {vector!r:.80} where a label vector is needed; give one label for each element, in order."
         )
-    return vector if hasattr(vector, "dtype") else exact_array(vector)
+    if hasattr(vector, "dtype"):
+        return vector
+    return exact_array(vector.to_pylist() if hasattr(vector, "to_pylist") else vector)
 
 
 def _from_frame(frame: Any) -> LabelVectors:

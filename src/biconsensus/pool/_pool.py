@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus._checks import check_not_empty
+from biconsensus._names import parameters
+from biconsensus.errors import InputTypeError
 from biconsensus.pool import _build as build
 from biconsensus.pool._rows import column_sums, count_numbers
 from biconsensus.protocols import FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9
 """A candidate with this share or more of the elements that its source saw holds nearly everything, and says nothing."""
+
+PARTS = ("rows", "inverse", "source_of", "sources", "weights", "names")
+"""Parts that every pool has."""
+IN_SEARCH = {
+    name: f"give it to find_consensus(pool, {name}=...)" for name in ("n_groups", "quorum", "min_elements", "together")
+}
+"""What to do about a setting of the search where a pool is made."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,10 +65,20 @@ class Pool:
     left_out: tuple[tuple[str, str], ...] = ()
     """Name and reason of the candidates that `clean` left out."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Make the object; data that is no part of a pool yet is an error that names what makes one of it."""
+        if 0 < len(args) + len(kwargs) < len(PARTS):
+            raise InputTypeError(
+                f"Pool(...) takes the parts of a pool ({', '.join(PARTS)}); from data, use Pool.from_labels, "
+                "Pool.from_groups or Pool.from_matrix."
+            )
+        return super().__new__(cls)
+
     def __post_init__(self) -> None:
         check_not_empty(self.inverse.size, self.rows.shape[1])
 
     @classmethod
+    @parameters("Pool.from_labels([a, b, c])", **IN_SEARCH)
     def from_labels(
         cls,
         labels: Any,
@@ -105,6 +124,7 @@ class Pool:
         return cls(**build.from_labels(labels, weights, names, missing, ids, sources, columns))
 
     @classmethod
+    @parameters(**IN_SEARCH)
     def from_groups(
         cls,
         groups: Iterable[Iterable[int]],
@@ -144,6 +164,7 @@ class Pool:
         return cls(**build.from_groups(groups, n_elements, weights, names, sources, seen, ids))
 
     @classmethod
+    @parameters(**IN_SEARCH)
     def from_matrix(
         cls,
         A: Any,

@@ -5,7 +5,6 @@ The path is that of the joint method, candidates weighted by how certain the poo
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus._checks import warn_user
 from biconsensus._work import on_one_thread
 from biconsensus.errors import MissingDependencyError, PoolWarning
 from biconsensus.matrix._condensed import Condensed
@@ -358,11 +358,10 @@ class QuorumPath:
         # a group may have few candidates of its own, since each candidate backs only the group that it holds most of
         small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
         if len(found) != n_groups or small:
-            warnings.warn(
+            warn_user(
                 f"n_groups={n_groups}: the pool does not have that many groups of at least {self.min_elements} "
                 f"elements; the answer has {len(found)}{', some of them smaller' if small else ''}.",
                 PoolWarning,
-                stacklevel=2,
             )
         return found
 

@@ -108,7 +108,16 @@ def assemble(
     on_path = np.ldexp(_used_weights(np.ldexp(weights, -power), path.weighted(path.points[0])), power)
     return replace(
         result,
-        trace=PathTrace(path, joined.inverse, power, on_path, settings["unassigned"], evidence, answer.path_evidence),
+        trace=PathTrace(
+            path,
+            joined.inverse,
+            power,
+            on_path,
+            settings["unassigned"],
+            evidence,
+            answer.path_evidence,
+            answer.quorum,
+        ),
     )
 
 

@@ -577,7 +577,8 @@ class Consensus:
         """One line: how many groups, of how many elements."""
         m, n = self.pool.shape
         left = int((self.labels < 0).sum())
-        return f"Consensus({len(self)} groups of {m} elements from {n} candidates, {left} left over)"
+        groups = "1 group" if len(self) == 1 else f"{len(self)} groups"
+        return f"Consensus({groups} of {m} elements from {n} candidates, {left} left over)"
 
     def _repr_html_(self) -> str:
         """Small table for notebooks."""

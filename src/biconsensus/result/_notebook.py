@@ -64,10 +64,14 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     if others:
         numbers = "number was" if len(others) == 1 else "numbers were"
         said.append(f"the next best {numbers} {', '.join(others)}")
+    elements, sources = settings.get("min_elements"), settings.get("min_candidates")
+    smallest, fewest = _least(consensus) if settings.get("chosen_by") == "n_groups" else (np.inf, np.inf)
+    needed = [f"{elements} elements"] if smallest >= int(elements or 0) else []
     # where the data decided, base results could be chosen as they are, however many sources are behind their groups
-    by_sources = settings.get("chosen_by") not in ("points", "links")
-    sources = f" and {settings.get('min_candidates')} of {len(consensus.pool.sources):,} sources" if by_sources else ""
-    said.append(f"a group needs {settings.get('min_elements')} elements{sources}")
+    if settings.get("chosen_by") not in ("points", "links") and fewest >= int(sources or 0):
+        needed.append(f"{sources} of {len(consensus.pool.sources):,} sources")
+    if needed:
+        said.append(f"a group needs {' and '.join(needed)}")
     if tested and number and _none_is_confirmed(consensus):
         said.append("the test of agreement (level 0.05) confirms none of them: chance may explain them")
     silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
@@ -76,6 +80,13 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
         said.append(f"{what} nearly everything did not vote")
     said.append(alone if left else "every element is in a group")
     return "; ".join([*said, *([of_data] if of_data else [])]) + "."
+
+
+def _least(consensus: Consensus) -> tuple[float, float]:
+    """Elements of the smallest group, and sources behind the group of the fewest: a wanted number takes such, too."""
+    sizes = consensus.membership.sum(axis=0)
+    behind = [np.unique(consensus.pool.source_of[own]).size for own in consensus.candidates]
+    return float(min(sizes, default=np.inf)), float(min(behind, default=np.inf))
 
 
 def _none_is_confirmed(consensus: Consensus) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -99,6 +100,8 @@ class PathTrace:
     """What was known of the elements beyond the pool."""
     of_grouping: tuple[float, ...] = ()
     """What it said for each point."""
+    chosen: Fraction | None = None
+    """Quorum of the answer; its point stays, where one point stands for all of a number of groups."""
 
     @cached_property
     def finished(self) -> ConsensusPath:
@@ -108,12 +111,16 @@ class PathTrace:
             # a pass over all rows for each point: those that differ in a few elements only are not worth it
             best: dict[int, int] = {}
             for k in kept:
-                point = self.path.points[k]
-                held = best.get(len(point))
-                if held is None or self.path.score(point) > self.path.score(self.path.points[held]):
-                    best[len(point)] = k
+                number = len(self.path.points[k])
+                if number not in best or self._rank(k) > self._rank(best[number]):
+                    best[number] = k
             kept = sorted(best.values())
         return ConsensusPath(tuple(self._groups(k) for k in kept), self.weights)
+
+    def _rank(self, k: int) -> tuple[bool, float]:
+        """Which of several points with one number of groups is kept: that of the answer, else the best."""
+        point = self.path.points[k]
+        return point.quorum == self.chosen, self.path.score(point)
 
     def _groups(self, k: int) -> PathGroups:
         """One point on all rows of the pool."""

@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from biconsensus._checks import check_memory
-from biconsensus.errors import UnknownNameError
+from biconsensus.errors import InputTypeError, UnknownNameError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
 
@@ -41,6 +41,8 @@ def get_solver(solver: str | Solver, **options: Any) -> Solver:
     'VoteSolver'
     """
     if not isinstance(solver, str):
+        if not isinstance(solver, Solver):
+            raise InputTypeError(f"solver must be a name or an object with load and best_block, got {solver!r}.")
         return solver
     if solver in SOLVERS:
         module, _, name = SOLVERS[solver].partition(":")

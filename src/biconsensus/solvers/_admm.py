@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biconsensus._checks import warn_user
 from biconsensus.errors import ConvergenceWarning, InputError
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Block, BoolArray, FloatArray
@@ -162,11 +162,10 @@ def l1_nmf(
         raise InputError(f"rank must lie between 1 and {min(matrix.shape)} (the smaller side of A); received {rank}.")
     factors = _iterate(matrix, rank, repeats[:, None], penalty, step, tol, max_iter)
     if not factors.converged:
-        warnings.warn(
+        warn_user(
             f"ADMM stopped after {factors.n_iter} iterations with primal residual {factors.primal_residual:.2e} and "
             f"dual residual {factors.dual_residual:.2e}, above tol={tol:g}. Raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return factors
 

@@ -47,6 +47,10 @@ class Checkpoint:
 
     def __init__(self, folder: Path, data: Any) -> None:
         self.folder = folder
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(
+                f"{folder} is a file; finished runs are kept in a folder, so give the name of one."
+            )
         folder.mkdir(parents=True, exist_ok=True)
         header = {"format": FORMAT, "data": joblib.hash(data, hash_name="sha1")}
         path = folder / "data.json"

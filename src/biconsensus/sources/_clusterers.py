@@ -14,6 +14,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KDTree
 from sklearn.utils import check_random_state
 
+from biconsensus._checks import no_number_of_groups
 from biconsensus.errors import InputTypeError
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._running import Grouping, NamedSource
@@ -128,7 +129,10 @@ def as_sources(estimators: Iterable[Any]) -> list[NamedSource]:
     ['KMeans(n_clusters=2)', 'KMeans(n_clusters=3)', 'KMeans()']
     """
     if isinstance(estimators, str | bytes | Mapping) or not isinstance(estimators, Iterable):
-        raise InputTypeError(f"estimators: got {estimators!r}; give 'default' or a list of clusterers or functions.")
+        raise InputTypeError(
+            f"estimators: got {estimators!r}; give 'default' or a list of clusterers or functions."
+            f"{no_number_of_groups(estimators)}"
+        )
     found = [source for item in estimators for source in _sources_of(item)]
     nameless = [place for place, source in enumerate(found) if source.name == NAMELESS]
     for number, place in enumerate(nameless if len(nameless) > 1 else [], start=1):

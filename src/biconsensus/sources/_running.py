@@ -19,7 +19,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from biconsensus._checks import available_memory, check_count, check_jobs, check_seed
+from biconsensus._checks import available_memory, check_count, check_jobs, check_seed, warn_user
+from biconsensus._names import parameters
 from biconsensus._work import on_one_thread, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.protocols import Progress
@@ -212,6 +213,11 @@ def child_seeds(random_state: Any, n: int) -> list[int]:
     return [int(s) for s in check_random_state(random_state).randint(2**31 - 1, size=n)]
 
 
+@parameters(
+    "Runs(time_limit=60)",
+    random_state="it is a parameter of the estimators",
+    n_runs="it is a parameter of the estimators",
+)
 @dataclass(frozen=True)
 class Runs:
     """How base runs are carried out: time limit, checkpoint, progress. The answer does not depend on it.
@@ -398,7 +404,7 @@ def _report_failures(results: Sequence[SourceResult], min_results: int) -> None:
     if left < min_results:
         raise SourceError(f"{left} of {len(results)} base runs gave a result, at least {min_results} must. {listed}")
     if failed:
-        warnings.warn(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning, stacklevel=3)
+        warn_user(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning)
 
 
 def rounds_of(n_runs: Any, auto: tuple[int, ...]) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,45 @@ def test_points(tmp_path):
 def test_place_counts_the_id_column_and_lines_in_quotes(tmp_path):
     with pytest.raises(FileFormatError, match=r"line 4, column 3 \(y\)"):
         read_points(written(tmp_path, 'id,x,y\n"a\nb",1,2\nc,3,?\n'))
+
+
+@pytest.mark.parametrize("ending", [".xyz", ".asc", ".dat"])
+def test_text_of_measuring_devices_is_read(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"scan{ending}"
+    path.write_text("1.5 2 3\n4 5.5 6\n")
+    assert read_points(path).X.tolist() == [[1.5, 2, 3], [4, 5.5, 6]]
+
+
+def test_python_objects_in_an_array_are_named(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
+    with pytest.raises(FileFormatError, match="it holds Python objects; save numbers or text"):
+        read_points(tmp_path / "a.npy")
+
+
+def test_measurements_beside_a_grouping_are_no_ids(tmp_path: Path) -> None:
+    rows = "".join(f"{i / 7:.3f},{i / 3 + 0.1:.3f},c{i % 3}\n" for i in range(20))
+    (tmp_path / "x.csv").write_text("a,b,kind\n" + rows)
+    with pytest.warns(PoolWarning, match="measurements, which group nothing: 'a', 'b'; `biconsensus cluster`"):
+        table = read_labels(tmp_path / "x.csv")
+    assert (list(table.columns), table.ids, table.measured) == (["kind"], None, ("a", "b"))
+
+
+def test_sheets_with_a_title_or_further_sheets(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+
+    def written_book(*sheets: list[list[object]]) -> Path:
+        book = openpyxl.Workbook()
+        for number, rows in enumerate(sheets):
+            sheet = book.active if number == 0 else book.create_sheet("more")
+            for row in rows:
+                sheet.append(row)
+        book.save(tmp_path / "t.xlsx")
+        return tmp_path / "t.xlsx"
+
+    rows = [["name", "a", "b"], *([f"p{k}", k % 2, "#N/A" if k == 3 else k % 3] for k in range(12))]
+    with pytest.raises(FileFormatError, match=r"line 1 has one cell \('Study'\) .* delete the lines above the table"):
+        read_labels(written_book([["Study"], [], *rows]))
+    with pytest.warns(PoolWarning) as said:
+        table = read_labels(written_book(rows, [["x"]]))
+    assert "only the first sheet 'Sheet' was read; for another one (more), save it as a file" in str(said[0].message)
+    assert table.columns["b"].mask.tolist().count(True) == 1

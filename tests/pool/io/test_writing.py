@@ -22,7 +22,7 @@ slow_disk = settings(max_examples=15, deadline=None, suppress_health_check=[Heal
 plain_text = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp", "Zs"]), min_size=1)
 
 
-label = plain_text.filter(lambda t: t not in ("NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"))
+label = plain_text.filter(lambda t: t not in ("NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"))
 
 
 columns = st.integers(1, 12).flatmap(

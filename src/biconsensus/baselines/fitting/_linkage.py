@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biconsensus._checks import check_memory
+from biconsensus._names import parameters
 from biconsensus.baselines._preference_linkage import agglomerate, jaccard, tanimoto
 from biconsensus.baselines.fitting._hypotheses import (
     blocks,
@@ -19,6 +20,7 @@ from biconsensus.baselines.fitting._hypotheses import (
 from biconsensus.protocols import FloatArray, IntArray, Model
 
 
+@parameters()
 def j_linkage(
     X: ArrayLike,
     model: str | Model,
@@ -70,6 +72,7 @@ def j_linkage(
     return reassigned(data, fitted, labels, threshold) if reassign else labels
 
 
+@parameters()
 def t_linkage(
     X: ArrayLike,
     model: str | Model,

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.signal import find_peaks
 from sklearn.cluster import MeanShift, estimate_bandwidth
 
+from biconsensus._names import parameters
 from biconsensus.baselines.fitting._hypotheses import (
     best_model,
     checked,
@@ -19,6 +20,7 @@ from biconsensus.baselines.fitting._hypotheses import (
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 
 
+@parameters()
 def mean_shift(
     X: ArrayLike,
     model: str | Model,
@@ -75,6 +77,7 @@ def mean_shift(
     return _labels_of(data, fitted, params[chosen], threshold, n_models, least_size(fitted, min_elements))
 
 
+@parameters()
 def randomised_hough(
     X: ArrayLike,
     model: str | Model,
@@ -136,6 +139,7 @@ def randomised_hough(
     return nearest_labels(data, fitted, peaks, threshold)
 
 
+@parameters()
 def residual_histograms(
     X: ArrayLike,
     model: str | Model,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biconsensus._names import parameters
 from biconsensus.baselines.fitting._hypotheses import (
     best_model,
     checked,
@@ -18,6 +19,7 @@ from biconsensus.errors import InputError
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
 
 
+@parameters()
 def ransac(
     X: ArrayLike,
     model: str | Model,
@@ -68,6 +70,7 @@ def ransac(
     return np.where(inliers, 0, -1).astype(np.int64)
 
 
+@parameters()
 def sequential_ransac(
     X: ArrayLike,
     model: str | Model,
@@ -119,6 +122,7 @@ def sequential_ransac(
     return labels
 
 
+@parameters()
 def multi_ransac(
     X: ArrayLike,
     model: str | Model,

@@ -46,7 +46,9 @@ def read_array(source: Path | BytesIO, key: str, name: str | None = None) -> NDA
         raise
     except Exception as error:
         # a damaged header makes NumPy raise anything, from ValueError to tokenize.TokenError
-        raise FileFormatError(f"{name}: cannot be read as a NumPy array: {str(error).rstrip('.')}.") from None
+        objects = "Python objects" in str(error) or "Object arrays" in str(error)
+        why = "it holds Python objects; save numbers or text" if objects else str(error).rstrip(".")
+        raise FileFormatError(f"{name}: cannot be read as a NumPy array: {why}.") from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biufUS":
         raise FileFormatError(
             f"{name}: the array has shape {array.shape} and type {array.dtype}; give one or two dimensions of "
@@ -89,8 +91,8 @@ def read_parquet(source: Path | BytesIO, name: str | None = None) -> dict[str, N
     return columns
 
 
-def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list[int]]:
-    """Cells of the first sheet of an Excel file as text, and their lines, without empty ones at the end."""
+def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list[int], list[str]]:
+    """Cells of the first sheet of an Excel file as text, their lines, and the names of all sheets."""
     try:
         import openpyxl
     except ImportError:
@@ -100,6 +102,7 @@ def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list
             check_archive(archive, name)
         book = openpyxl.load_workbook(source, read_only=True, data_only=True)
         rows = [[_cell_text(value) for value in row] for row in book.worksheets[0].iter_rows(values_only=True)]
+        sheets = list(book.sheetnames)
         book.close()
     except FileFormatError:
         raise
@@ -112,7 +115,7 @@ def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list
     if not rows:
         raise FileFormatError(f"{name}: the first sheet is empty (0 rows); give a table with at least one line.")
     filled = [row[:width] + [""] * (width - len(row)) for row in rows]
-    return filled, list(range(1, len(filled) + 1))
+    return filled, list(range(1, len(filled) + 1)), sheets
 
 
 def _cell_text(value: Any) -> str:

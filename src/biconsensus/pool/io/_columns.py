@@ -13,7 +13,7 @@ from biconsensus.pool._labels import IN_NO_GROUP
 from biconsensus.pool.io._text import SEPARATORS
 from biconsensus.protocols import FloatArray
 
-ABSENT = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
+ABSENT = frozenset({"", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
 """Cells of a text table of labels that mean "not seen"."""
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._checks import warn_user
 from biconsensus.errors import FileFormatError, PoolWarning, UnknownNameError
 from biconsensus.pool._labels import absent
 from biconsensus.pool.io._columns import ABSENT
@@ -79,12 +78,29 @@ class Roles:
     ids: str | None = None
     truth: str | None = None
     left_out: list[str] = field(default_factory=list)
+    measured: list[str] = field(default_factory=list)
+    """Those left out among groupings that hold measurements."""
     notes: list[str] = field(default_factory=list)
 
     def by_column(self, raw: Raw) -> dict[str, str]:
         """What each column of the file was taken as: used, id, truth or left out."""
         known = dict.fromkeys(self.used, "used") | {self.ids: "id", self.truth: "truth"}
         return {name: known.get(name, "left out") for name in raw.columns}
+
+
+def check_no_title(rows: list[list[str]], name: str) -> None:
+    """Refuse a title above the names of three columns or more: it would be the header, and the names would be data."""
+    if len(rows) < 2 or len(rows[0]) < FEWEST_COLUMNS:
+        return
+    filled = (row for row in rows[1:] if any(row))  # a sheet may have an empty line below the title
+    above, below = ([cell.strip() for cell in row] for row in (rows[0], next(filled, rows[1])))
+    titles = [cell for cell in above if cell]
+    names = all(cell and not is_number(cell) and cell not in ABSENT for cell in below) and len(set(below)) == len(below)
+    if len(titles) == 1 and not is_number(titles[0]) and names:
+        raise FileFormatError(
+            f"{name}: line 1 has one cell ({titles[0]!r}) above what look like the names of the columns; delete the "
+            f"lines above the table. If it is no title, {AS_DATA}."
+        )
 
 
 def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | None]:
@@ -230,7 +246,9 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
     left_out = []
     for name in found:
         roles.used.remove(name)
-        if roles.ids is None and not raw.has_ids and not np.ma.is_masked(raw.columns[name]):
+        if kind == LABELS and _are_fractions(raw.columns[name]):
+            roles.measured.append(name)
+        elif roles.ids is None and not raw.has_ids and not np.ma.is_masked(raw.columns[name]):
             roles.ids = name
             why = (
                 "counts the rows" if kind != LABELS and _is_counter(raw.columns[name]) else "is different in every row"
@@ -238,7 +256,13 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
             roles.notes.append(f"column {name!r} {why} and was taken as the ids; {AS_USED}")
         else:
             left_out.append(name)
-    roles.left_out += left_out
+    roles.left_out += [*roles.measured, *left_out]
+    if roles.measured:
+        listed = first_of([repr(name) for name in roles.measured])
+        roles.notes.append(
+            f"left out because they hold measurements, which group nothing: {listed}; `biconsensus cluster` "
+            f"(ConsensusClustering) finds groups in them; {AS_USED}"
+        )
     if left_out:
         listed = first_of([repr(name) for name in left_out])
         roles.notes.append(f"left out because every row has a value of its own, as ids have: {listed}; {AS_USED}")
@@ -280,6 +304,12 @@ def _present(values: NDArray[Any]) -> list[Any]:
     plain = values.compressed() if isinstance(values, np.ma.MaskedArray) else values
     there = plain[~absent(plain)]
     return [v for v in there.tolist() if not (isinstance(v, str) and v.strip() in ABSENT)]
+
+
+def _are_fractions(values: NDArray[Any]) -> bool:
+    """Whether the first values of a column are numbers, some of them not whole, which no id is."""
+    cells = [str(value) for value in _present(values[:GLANCE])]
+    return _all_numbers(cells) and any(not float(cell).is_integer() for cell in cells)
 
 
 def _whole_and_different(values: NDArray[Any]) -> bool:
@@ -335,12 +365,9 @@ def _same_groups(values: NDArray[Any], truth: NDArray[Any]) -> bool:
 
 def warn_of(notes: Iterable[str], what: str, how: str) -> None:
     """A warning, at the line of the user, for each note on a table in Python; `how` is what decides there."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "biconsensus":
-        frame, level = frame.f_back, level + 1
     for note in notes:
         said = note.replace(AS_USED, how).replace(AS_DROPPED, how)
-        warnings.warn(f"{what}: {said}.", PoolWarning, stacklevel=level)
+        warn_user(f"{what}: {said}.", PoolWarning)
 
 
 def first_of(names: Sequence[str]) -> str:

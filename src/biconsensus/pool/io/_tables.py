@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-import warnings
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._checks import warn_user
+from biconsensus._names import parameters
 from biconsensus.errors import FileFormatError, PoolWarning
 from biconsensus.pool.io._arrays import read_array, read_parquet, read_sheet
 from biconsensus.pool.io._columns import parse_labels, parse_numbers
@@ -24,7 +25,9 @@ from biconsensus.pool.io._roles import (
     Raw,
     Reading,
     Roles,
+    check_no_title,
     decided,
+    first_of,
     looks_like_header,
     roles_of,
 )
@@ -48,6 +51,8 @@ class LabelTable:
     """What deserves a look among the decisions."""
     roles: dict[str, str] = field(default_factory=dict)
     """What each column of the file was taken as: used, id, truth or left out."""
+    measured: tuple[str, ...] = ()
+    """Columns that were left out because they hold measurements."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ class PointTable:
 Table = TypeVar("Table", LabelTable, PointTable)
 
 
+@parameters()
 def read_labels(
     path: str | Path,
     id_column: str | int | None = None,
@@ -91,7 +97,8 @@ def read_labels(
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv, .txt, .tsv, .parquet, .npy, .npz or .xlsx; "-" is the standard input.
+        A file that ends in .csv, .tsv, .txt (or .xyz, .asc, .dat), .parquet, .npy, .npz or .xlsx; "-" is the standard
+        input.
     id_column : str or int, optional
         Column with the names of the elements. Otherwise a first column without a name or named "id", or the first
         column in which no value comes twice.
@@ -135,7 +142,8 @@ def label_table(path: str | Path, reading: Reading) -> LabelTable:
     ids = None if roles.ids is None else raw.columns[roles.ids]
     true = None if roles.truth is None else _labels(raw, roles.truth)
     notes = (*raw.notes, *roles.notes)
-    return LabelTable(found, ids, true, decided(raw, roles, LABELS), notes, roles.by_column(raw))
+    said = decided(raw, roles, LABELS)
+    return LabelTable(found, ids, true, said, notes, roles.by_column(raw), tuple(roles.measured))
 
 
 def _labels(raw: Raw, name: str) -> NDArray[Any]:
@@ -144,6 +152,7 @@ def _labels(raw: Raw, name: str) -> NDArray[Any]:
     return values if raw.lines is None else parse_labels(values.tolist())
 
 
+@parameters()
 def read_points(
     path: str | Path,
     id_column: str | int | None = None,
@@ -214,7 +223,7 @@ def true_groups(values: Any) -> Any:
 def _warned(table: Table) -> Table:
     """The same table, after a warning for every decision that deserves a look."""
     for note in table.notes:
-        warnings.warn(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning, stacklevel=3)
+        warn_user(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning)
     return table
 
 
@@ -261,7 +270,12 @@ def _from_text(source: Path | BytesIO, name: str, kind: str, reading: Reading) -
 
 def _from_sheet(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of the first sheet of an Excel file, by the rules of text."""
-    return _named(Cells(*read_sheet(source, name)), name, kind, reading)
+    rows, lines, sheets = read_sheet(source, name)
+    raw = _named(Cells(rows, lines), name, kind, reading)
+    if len(sheets) == 1:
+        return raw
+    note = f"only the first sheet {sheets[0]!r} was read; for another one ({first_of(sheets[1:])}), save it as a file"
+    return replace(raw, notes=(note, *raw.notes))
 
 
 def _from_array(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
@@ -281,6 +295,9 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
     ".csv": _from_text,
     ".tsv": _from_text,
     ".txt": _from_text,
+    ".xyz": _from_text,
+    ".asc": _from_text,
+    ".dat": _from_text,
     ".parquet": _from_parquet,
     ".pq": _from_parquet,
     ".npy": _from_array,
@@ -292,6 +309,8 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
 
 def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of cells under the names of the header, or made-up names where there is none."""
+    if reading.header is None:
+        check_no_title(cells.rows, name)
     header, note = looks_like_header(cells.rows, kind) if reading.header is None else (reading.header, None)
     rows, lines = (cells.rows[1:], cells.lines[1:]) if header else (cells.rows, cells.lines)
     if not rows:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from biconsensus._checks import check_weights
-from biconsensus.errors import UnknownNameError
+from biconsensus._checks import as_numbers, check_weights
+from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
 
@@ -49,7 +47,10 @@ def weigh(weights: Any, pool: Pool) -> FloatArray:
             raise UnknownNameError.of("weight rule", weights, RULES)
         module, _, name = RULES[weights].partition(":")
         weights = getattr(import_module(module), name)
-    values = weights(pool) if callable(weights) else weights
-    if np.size(values) == len(pool.sources):
-        return check_weights(values, len(pool.sources))[pool.source_of]
-    return check_weights(values, pool.shape[1])
+    values = as_numbers(weights(pool) if callable(weights) else weights, "weights")
+    n, c = pool.shape[1], len(pool.sources)
+    if values.size not in (n, c):
+        raise InputError(
+            f"weights has {values.size} values; give {c}, one for each source, or {n}, one for each candidate."
+        )
+    return check_weights(values, c)[pool.source_of] if values.size == c else check_weights(values, n)
