@@ -73,7 +73,6 @@ def test_sets_of_the_paper(data: Path, name: str) -> None:
     assert recall(fitter, truth) >= 99.5
     assert misclassified(fitter.labels_, truth) <= best + 1
     assert (fitter.nfa_ < 0).all()
-    assert (np.diff(fitter.nfa_) >= 0).all()
 
 
 @pytest.mark.parametrize(
@@ -131,6 +130,31 @@ def test_support_is_what_stands_behind_each_model(both_lines: MultiModelFitter) 
     assert fitter.consensus_.gains == pytest.approx(gains)
     assert fitter.consensus_.objective == pytest.approx(matrix.sum() - 2 * sum(gains))
     assert 0 < fitter.n_kept_ < fitter.n_tested_ <= 5000
+
+
+def five_lines() -> tuple[FloatArray, IntArray]:
+    """Lines of 80, 70, 60, 50 and 40 points, the larger ones first, and 150 outliers; the line of each point."""
+    rng, sizes, parts = np.random.default_rng(1), [80, 70, 60, 50, 40], list[FloatArray]()
+    for size in sizes:
+        angle, centre = rng.uniform(0, np.pi), rng.uniform(-0.4, 0.4, 2)
+        along, across = rng.uniform(-1, 1, size), rng.normal(0, 0.005, size)
+        direction, normal = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        parts.append(centre + np.outer(along, direction) + np.outer(across, normal))
+    return np.concatenate([*parts, rng.uniform(-1, 1, (150, 2))]), np.repeat(np.arange(5), sizes)
+
+
+@pytest.mark.parametrize("model", ["line", ["line", "circle"]])
+def test_the_order_of_models_does_not_depend_on_the_hypotheses(model: str | list[str]) -> None:
+    x, truth = five_lines()
+    for seed in (1, 2):  # the best hypotheses of the two largest lines come in the wrong order with seed 2
+        fitter = MultiModelFitter(model, 0.02, random_state=seed).fit(x)
+        own = fitter.membership_.toarray()[: len(truth)]
+        assert [np.bincount(truth[column]).argmax() for column in own.T] == [0, 1, 2, 3, 4]
+
+
+def test_closed_forms_keep_the_order_of_the_numbers_of_false_alarms() -> None:
+    fitter = MultiModelFitter("line", 0.02, random_state=1, test=Nfa(hits="paper")).fit(five_lines()[0])
+    assert (np.diff(fitter.nfa_) >= 0).all()
 
 
 def test_nfa_is_that_of_a_sampled_hypothesis_without_its_own_points() -> None:

@@ -88,7 +88,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     params_ : float array, shape (t, p)
-        Parameters of the models, the most meaningful first; a list of arrays where there are several families.
+        Parameters of the models, the most meaningful first, each by the elements that those before it leave; a list of
+        arrays where there are several families.
     families_ : list of t str
         Family of each model.
     thresholds_ : float array, shape (t,)
@@ -101,7 +102,8 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Nearest model of each element within its band, -1 for outliers. For correspondences the likeliest model, given
         its distance, the noise of each model, and the labels around.
     nfa_ : float array, shape (t,)
-        Base-10 logarithm of the number of false alarms.
+        Base-10 logarithm of the number of false alarms by which each model was accepted. It depends on the hypotheses
+        that were drawn and on the round, so it need not grow in the order of the models.
     support_ : list of t int arrays
         Candidates of `pool_` behind each model.
     pool_ : Pool
@@ -202,7 +204,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         literal = settings.test.literal
         search = searched(families, data if literal else distinct(data, families), threshold, settings, rng)
         found, structures = search.found, search.structures()
-        order = np.argsort([one.log_nfa for one in found], kind="stable").astype(np.int64)
+        order = search.order()
         self._found = [found[i] for i in order]
         self.bands_ = structures.bands[order]
         self.n_tested_, self.n_kept_, self.n_rounds_ = search.n_tested, search.n_kept, search.n_rounds

@@ -244,6 +244,16 @@ class ModelHits:
     codimension: float
     """Power of the threshold with which the hit probability grows."""
 
+    @property
+    def within(self) -> BoolArray:
+        """(m, g) elements within the threshold of each model."""
+        return np.asarray(self.hits[:, -(self.hits.shape[1] // self.n_levels) :] > 0, bool)
+
+    @property
+    def beside_within(self) -> BoolArray:
+        """(q, g) background points within the threshold of each model."""
+        return self.beside[:, -(self.beside.shape[1] // self.n_levels) :]
+
     @classmethod
     def of(cls, data: FloatArray, test: NfaTest, fits: list[Fit]) -> ModelHits:
         """Hits of fitted models, level by level: columns i, i + g, i + 2 g belong to model i."""
@@ -459,8 +469,7 @@ class Exclusion:
         """Elements and background points within the threshold of a fitted model."""
         family, number = self._place[index]
         hits = self._hits[family]
-        last = hits.hits.shape[1] - len(self.candidates[family].fits) + number
-        return hits.hits[:, last] > 0, hits.beside[:, last]
+        return hits.within[:, number], hits.beside_within[:, number]
 
     def _accepted(self, index: int, left: Unexplained, limit: float) -> float | None:
         """Log-10 NFA by which a group is accepted among what is left; None where it is not."""

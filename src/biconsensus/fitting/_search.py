@@ -18,6 +18,8 @@ from biconsensus.fitting._groups import (
     Candidates,
     Exclusion,
     Found,
+    ModelHits,
+    Unexplained,
     in_simpler_family,
     log_spread,
     reweighted,
@@ -290,6 +292,34 @@ class ModelSearch:
         codimensions = [float(getattr(one.family.model, "codimension", 1)) for one in self.found]
         return Structures.of(self.found, self.data, codimensions, self.settings.label_width)
 
+    def order(self) -> IntArray:
+        """The models, the most meaningful first, each by what those before it leave.
+
+        The numbers by which they were accepted cannot be compared: they are those of the best of a few random
+        hypotheses, and later rounds have fewer elements and know the size of clumps.
+        """
+        accepted = np.argsort([one.log_nfa for one in self.found], kind="stable").astype(np.int64)
+        if len(self.found) < 2 or self._whole.rule != "background":
+            return accepted
+        chosen = self._looked_at(np.arange(len(self.data)))
+        data, weights = self.data[chosen], self._weights(chosen)
+        places, hits = list[int](), list[ModelHits]()
+        for name in dict.fromkeys(one.family.name for one in self.found):
+            own = [t for t in accepted if self.found[t].family.name == name]
+            family, fits = self.found[own[0]].family, [self.found[t].fit for t in own]
+            test = self._test(family, chosen, self._planned[name], self._whole, fits[0].threshold)
+            places, hits = [*places, *own], [*hits, ModelHits.of(family.view(data), test, fits)]
+        within = np.hstack([one.within for one in hits])
+        beside = np.hstack([one.beside_within for one in hits])
+        left = Unexplained(hits, np.ones(len(data)) if weights is None else weights, len(beside))
+        taken = list[int]()
+        while len(taken) < len(places):
+            scores = left.scores.copy()
+            scores[taken] = np.inf
+            taken.append(int(np.argmin(scores)))
+            left = left.without(within[:, taken[-1]], beside[:, taken[-1]])
+        return np.array(places, np.int64)[taken]
+
     def _one_each(self, found: list[Found]) -> list[Found]:
         """Drop models outside of the bounds, those that others explain better, and what means nothing by itself."""
         while True:
@@ -466,9 +496,7 @@ class ModelSearch:
 
     def _round(self) -> list[Found]:
         """Search a subset of what is left; verify on all of it."""
-        chosen = np.flatnonzero(self._live)
-        if len(chosen) > self.settings.sampling.max_elements:
-            chosen = np.sort(self.rng.choice(chosen, self.settings.sampling.max_elements, replace=False))
+        chosen = self._looked_at(np.flatnonzero(self._live))
         data = self.data[chosen]
         if self.threshold is None:
             self.threshold = scale_of(self.families, data, self.rng)
@@ -490,6 +518,11 @@ class ModelSearch:
                 return confirm_as_paper(family, view, test, screened, groups, self.settings.epsilon)
             candidates.append(Candidates.of(family, view, test, screened, [columns for _, columns in groups]))
         return self._confirmed(data, candidates)
+
+    def _looked_at(self, elements: IntArray) -> IntArray:
+        """The elements, or a random subset of them where they are more than a round looks at."""
+        most = self.settings.sampling.max_elements
+        return elements if len(elements) <= most else np.sort(self.rng.choice(elements, most, replace=False))
 
     def _clumping(self, family: Family, data: FloatArray, threshold: float) -> FloatArray:
         """Size of the clumps in which elements come, as models of chance meet them; 1 while nothing is found.

@@ -8,8 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from biconsensus.models._background import Seed, like_observed
-from biconsensus.models._least_squares import refine
+from biconsensus.models._least_squares import levenberg_marquardt
 from biconsensus.protocols import FloatArray
+
+_NO_DIRECTION = 1e-14
+"""Distance of a vanishing point of unit length from the middle of a segment below which it is that middle: a few
+rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -54,34 +58,39 @@ class VanishingPointModel:
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k), in pixels, of the ends of segments to the lines from their middles to the points."""
-        middle, half = (data[:, :2] + data[:, 2:]) / 2, (data[:, 2:] - data[:, :2]) / 2
-        moment = middle[:, 0] * half[:, 1] - middle[:, 1] * half[:, 0]
-        error = np.abs(np.column_stack([half[:, 1], -half[:, 0], -moment]) @ params.T)
+        middle, lines = _halves(data)
+        error = np.abs(lines @ params.T)
         dx = params[:, 0] - middle[:, :1] * params[:, 2]
         dy = params[:, 1] - middle[:, 1:] * params[:, 2]
         dx *= dx
         dy *= dy
         dx += dy
         reach = np.sqrt(dx, out=dx)
-        length = np.hypot(half[:, 0], half[:, 1])[:, None]
+        length = np.hypot(lines[:, 0], lines[:, 1])[:, None]
         # a vanishing point in the middle of a segment has no direction: as bad as can be
-        return np.where(reach > 1e-14, error / np.maximum(reach, 1e-300), length)
+        return np.where(reach > _NO_DIRECTION, error / np.maximum(reach, 1e-300), length)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:
         """Least squares of the residuals (3,), from the point nearest to all lines."""
-        middle = data.reshape(-1, 2).mean(axis=0)
-        scale = np.abs(data - np.tile(middle, 2)).max() or 1.0
-        unit = (data - np.tile(middle, 2)) / scale
-        lengths = np.hypot(*(unit[:, 2:] - unit[:, :2]).T)
-        lines = _lines(unit)
-        _, vectors = np.linalg.eigh((weights * lengths**2 * lines.T) @ lines)
-        start, tangent = vectors[:, 0], vectors[:, 1:]
+        centre = data.reshape(-1, 2).mean(axis=0)
+        scale = np.abs(data - np.tile(centre, 2)).max() or 1.0
+        middle, lines = _halves((data - np.tile(centre, 2)) / scale)
+        root = np.sqrt(weights)
+        _, vectors = np.linalg.eigh((weights * lines.T) @ lines)
 
-        def place(step: FloatArray) -> FloatArray:
-            return _unit((start + tangent @ step)[None])
+        def system(point: FloatArray) -> tuple[FloatArray, FloatArray]:
+            gap = point[:2] - middle * point[2]
+            reach = np.maximum(np.hypot(gap[:, 0], gap[:, 1]), _NO_DIRECTION)[:, None]
+            errors = lines @ point[:, None] / reach
+            growth = np.column_stack([gap, -(middle * gap).sum(axis=1)]) / reach
+            slopes = (lines - errors * growth) / reach
+            return root * errors[:, 0], root[:, None] * (slopes @ _tangents(point))
 
-        best = place(refine(lambda step: self.residuals(place(step), unit)[:, 0], np.zeros(2), weights))[0]
-        best[:2] = best[:2] * scale + middle * best[2]
+        def move(point: FloatArray, step: FloatArray) -> FloatArray:
+            return np.asarray(_unit((point + _tangents(point) @ step)[None])[0], dtype=float)
+
+        best = levenberg_marquardt(system, move, np.asarray(vectors[:, 0], dtype=float))
+        best = np.append(best[:2] * scale + centre * best[2], best[2])
         return np.asarray(_unit(best[None])[0], dtype=float)
 
     def background_like(self, data: FloatArray, n: int, rng: Seed = None) -> FloatArray:
@@ -118,6 +127,18 @@ def segment_hit_probability(segments: FloatArray, threshold: float, weights: Flo
     length = np.maximum(np.hypot(*(segments[:, 2:] - segments[:, :2]).T), np.finfo(float).tiny)
     chance = 2 / np.pi * np.arcsin(np.minimum(1.0, 2 * threshold / length))
     return float(np.average(chance, weights=weights))
+
+
+def _halves(segments: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Middles (m, 2) and homogeneous lines (m, 3) of segments, the normal part half as long as the segment."""
+    middle, half = (segments[:, :2] + segments[:, 2:]) / 2, (segments[:, 2:] - segments[:, :2]) / 2
+    moment = middle[:, 0] * half[:, 1] - middle[:, 1] * half[:, 0]
+    return middle, np.column_stack([half[:, 1], -half[:, 0], -moment])
+
+
+def _tangents(point: FloatArray) -> FloatArray:
+    """Two directions (3, 2) in which a point of unit length can move."""
+    return np.asarray(np.linalg.svd(point[None])[2][1:].T, dtype=float)
 
 
 def _lines(segments: FloatArray) -> FloatArray:
