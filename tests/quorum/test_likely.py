@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
+from biconsensus.engines import labels_in_chunks
 from biconsensus.find import trace
 from biconsensus.matrix import _condensed
 from biconsensus.quorum import _likely, _path
@@ -47,14 +50,56 @@ def test_the_most_likely_group_is_that_of_the_definition(monkeypatch: pytest.Mon
     assert (most_likely(problem, labels)[pool.inverse] == scores.argmax(axis=1)).all()
 
 
-def test_rows_of_a_group_that_would_run_empty_and_rows_in_none_stay() -> None:
-    problem = problem_of([0, 0, 0, 1, 1, 1, 2, -1], [0, 0, 0, 1, 1, 1, 1, -1])
-    held = np.diff(problem.entries.indptr) > 0
-    labels = np.where(held, 0, -1)
-    alone = labels.copy()
-    alone[np.flatnonzero(held)[0]] = 1
+def test_rows_of_a_group_that_would_run_empty_stay() -> None:
+    problem = problem_of([0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 1, 1])
+    alone = np.zeros(problem.shape[0], np.int64)
+    alone[0] = 1
     assert (most_likely(problem, alone) == alone).all()
-    assert (most_likely(problem, labels) == labels).all()
+
+
+@pytest.fixture
+def with_left_overs(monkeypatch: pytest.MonkeyPatch) -> tuple[np.ndarray, np.ndarray]:
+    """Noisy labels of four groups and the truth; some elements are in no group, and two in no candidate that votes."""
+    monkeypatch.setattr(_path, "MANY_ROWS", 50)
+    rng = np.random.default_rng(3)
+    truth = np.repeat(np.arange(4), (400, 200, 200, 100))
+    table = np.where(rng.random((900, 9)) < 0.4, rng.choice(truth, (900, 9)), truth[:, None])
+    table[:2] = -1
+    return table, truth
+
+
+def test_left_overs_go_where_they_are_most_likely_and_blocks_stay_as_they_were_found(
+    with_left_overs: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    table, truth = with_left_overs
+    search = bc.Search(0.5, method="path", min_elements=7)
+    leave = bc.find_consensus(table, unassigned="leave", **search.given())
+    found = bc.find_consensus(table, **search.given())
+    inside = leave.labels >= 0
+    assert len(found) == 4
+    assert 20 < np.count_nonzero(~inside) < 400
+    assert [block.elements.tolist() for block in found] == [block.elements.tolist() for block in leave]
+    assert (found.labels[inside] == leave.labels[inside]).all()
+    assert (found.labels[2:] >= 0).all()
+    assert (found.labels[:2] == -1).all()
+    by_votes = replace(found, row_labels=None).labels
+    assert adjusted_rand_score(truth, found.labels) > adjusted_rand_score(truth, by_votes)
+    # the same on the path, in chunks, from a file, and for some of the elements
+    found.save(tmp_path / "found.bic")
+    again = bc.Consensus.load(tmp_path / "found.bic")
+    for one in (again, found.at(quorum=0.5), again.at(quorum=0.5)):
+        assert (one.labels == found.labels).all()
+    assert (np.concatenate(list(labels_in_chunks(found, 100))) == found.labels).all()
+
+
+@pytest.mark.parametrize("on_a_sample", [False, True])
+def test_a_pool_without_left_overs_says_nothing_of_them(monkeypatch: pytest.MonkeyPatch, on_a_sample: bool) -> None:
+    table, _ = overlapping(4.0)
+    if on_a_sample:
+        monkeypatch.setattr(_condensed, "SAMPLE_ROWS", 1000)
+    found = bc.find_consensus(table)
+    assert found.row_labels is None
+    assert (found.labels >= 0).all()
 
 
 @pytest.mark.parametrize(("spread", "n_groups"), [(4.0, None), (4.5, 8)], ids=["default", "number given"])

@@ -18,19 +18,19 @@ LIKELY_BITS = 20
 
 
 def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
-    """Rows moved to the group in which the candidates that hold them are most likely.
+    """The group of each row in which the candidates that hold it are most likely.
 
     Parameters
     ----------
     problem : PreferenceMatrix
         The pool; sources count as independent, by the weights of their candidates.
     labels : (r,) array of int
-        Group of each row, -1 for none.
+        Group of each row, -1 for none: these say how likely each candidate is in each group.
 
     Returns
     -------
     (r,) array of int
-        Rows in no group stay so, and so do the rows of a group that would run empty.
+        Rows of a group that would run empty stay there.
 
     Notes
     -----
@@ -43,6 +43,9 @@ def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
     >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1, 1, 1]] * 2))
     >>> most_likely(problem, np.array([0, 1]))
     array([0, 1])
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]))
+    >>> most_likely(problem, np.array([0, -1, 1]))
+    array([0, 1, 1])
     """
     number = int(labels.max(initial=-1)) + 1
     sizes = problem.group_sizes(labels, number)
@@ -62,9 +65,8 @@ def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
         best = np.empty(labels.size, np.int64)
         for rows, _, _ in row_parts(problem.entries):
             best[rows] = (problem.entries[rows] @ likely).argmax(axis=1)
-    found = np.where(labels >= 0, best, -1)
-    kept = np.bincount(found[found >= 0], minlength=number) > 0
-    return np.where(kept[labels], found, labels)
+    kept = np.append(np.bincount(best[labels >= 0], minlength=number) > 0, True)  # the last place: rows in no group
+    return np.where(kept[labels], best, labels)
 
 
 def _most_likely_near(

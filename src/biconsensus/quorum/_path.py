@@ -236,11 +236,13 @@ class QuorumPath:
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
         Groups of Algorithm 1 are instead taken in turn, in the order of their gains over all rows, as it does.
         The minimum sizes count all rows. If there are many, each at last goes to the group in which its candidates are
-        most likely, however the point was chosen; only the groups of one source stay those of the source.
+        most likely, however the point was chosen; only the groups of one source stay those of the source. Rows that no
+        group gains by are in no block; near which block they are is told by the same likelihood.
         """
         if self.by_likelihood and point.base is None:
             rows, columns = self._voted(point)
-            return self._finished_blocks(point, most_likely(self.all_rows.unweighted, rows), columns)
+            likely = most_likely(self.all_rows.unweighted, rows)
+            return self._finished_blocks(point, np.where(rows >= 0, likely, -1), columns, likely)
         return self._blocks_by_votes(point)
 
     def _blocks_by_votes(self, point: PathPoint) -> Sequence[Block]:
@@ -260,10 +262,17 @@ class QuorumPath:
         votes = Votes.at_quorum(self._weighted_whole(point), point.quorum)
         return _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
 
-    def _finished_blocks(self, point: PathPoint, rows: IntArray, columns: IntArray) -> Sequence[Block]:
+    def _finished_blocks(
+        self, point: PathPoint, rows: IntArray, columns: IntArray, likely: IntArray | None = None
+    ) -> Sequence[Block]:
         """The groups of rows and columns that are large enough, in the order of the pool."""
-        sizes = (1, 1) if point.rule == "nearest" else self.sizes
-        blocks = blocks_of(self._weighted_whole(point), point.quorum, rows, columns, sizes)
+        sizes, whole = (1, 1) if point.rule == "nearest" else self.sizes, self._weighted_whole(point)
+        blocks = blocks_of(whole, point.quorum, rows, columns, sizes, likely)
+        if blocks.row_labels is not None:
+            # rows that no candidate of any group holds are near none, and groups that are too small are near no row
+            near = nearest(whole, replace(blocks, row_labels=None))
+            left = (blocks.rows < 0) & (near >= 0) & (blocks.row_labels >= 0)
+            blocks = replace(blocks, row_labels=np.where(left, blocks.row_labels, near) if left.any() else None)
         return in_order(self.condensed.given_blocks(blocks))
 
     def _weighted_whole(self, point: PathPoint) -> PreferenceMatrix:
@@ -424,13 +433,18 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
 
 
 def blocks_of(
-    problem: PreferenceMatrix, quorum: Fraction, rows: IntArray, columns: IntArray, sizes: tuple[int, int] = (1, 1)
+    problem: PreferenceMatrix,
+    quorum: Fraction,
+    rows: IntArray,
+    columns: IntArray,
+    sizes: tuple[int, int] = (1, 1),
+    row_labels: IntArray | None = None,
 ) -> Blocks:
     """The groups of rows and columns that have the minimum sizes."""
     n_groups = n_groups_of(columns)
     large = (problem.group_sizes(rows, n_groups) >= sizes[0]) & (problem.group_sources(columns, n_groups) >= sizes[1])
     gains = problem.group_gains(rows, columns, quorum)
-    return Blocks(rows, columns, gains).picked(np.flatnonzero(large))
+    return Blocks(rows, columns, gains, row_labels).picked(np.flatnonzero(large))
 
 
 def _finished(votes: Votes, columns: IntArray, rule: str, base: IntArray | None) -> tuple[IntArray, IntArray]:

@@ -41,6 +41,8 @@ class PathGroups:
     """(T,) base-10 logarithm of the chance of each group, where there was data to ask."""
     placed: SmallIntArray | None = None
     """(m,) group of each element, where the data placed some that no candidate of any group holds."""
+    row_labels: SmallIntArray | None = None
+    """(r,) the same as `rows`, and for each other row the group where its candidates are most likely, where known."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -132,6 +134,7 @@ class PathTrace:
             gains=np.ldexp(gains, self.power),
             significance=significance,
             placed=placed,
+            row_labels=row_labels_of(blocks),
         )
 
     def _by_data(self, point: PathPoint, blocks: Sequence[Block]) -> tuple[FloatArray | None, SmallIntArray | None]:
@@ -158,6 +161,12 @@ class PathTrace:
 def _kept(path: ConsensusPath) -> ConsensusPath:
     """The path as it was kept."""
     return path
+
+
+def row_labels_of(blocks: Sequence[Block]) -> SmallIntArray | None:
+    """(r,) the number of the block that holds each row or is near it, where the blocks say that themselves."""
+    known = blocks.row_labels if isinstance(blocks, Blocks) else None
+    return None if known is None else known.astype(np.int32)
 
 
 def _groups_of_rows(blocks: Sequence[Block], n_rows: int) -> SmallIntArray:
