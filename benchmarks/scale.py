@@ -59,13 +59,14 @@ def size_name(m: int) -> str:
     return f"10^{round(np.log10(m))}"
 
 
-def measure_table(kind: str, m: int, folder: Path) -> Values:
-    """All contenders on one table, the least of their calls."""
+def measure_table(kind: str, m: int, folder: Path, known: Values) -> Values:
+    """All contenders on one table, the least of their calls; not those that are known from an earlier run."""
     path = folder / f"{kind}-{m}.npy"
     TABLES[kind](path, m, "int16" if m <= LARGEST_IN_MEMORY else "int8")
     names = [name for name in NAMES if name not in SLOWER or m <= LARGEST_OF_PEERS[kind]]
     if m > LARGEST_IN_MEMORY:
         names = ["biconsensus", "numpy"]
+    names = [name for name in names if name not in known]
     runs: dict[str, list[Values]] = {name: [] for name in names}
     n_calls = CALLS if m <= LARGEST_IN_MEMORY else 1
     for k in range(n_calls):
@@ -74,7 +75,7 @@ def measure_table(kind: str, m: int, folder: Path) -> Values:
                 runs[name].append(call("scale_contenders", name, str(path)))
     found: Values = {name: {key: min(run[key] for run in own) for key in own[0]} for name, own in runs.items()}
     path.unlink()
-    return found | {"calls": n_calls}
+    return known | found | {"calls": n_calls, "earlier": sorted(known)}
 
 
 def measure_stages(kind: str, m: int, folder: Path) -> Values:
@@ -94,13 +95,17 @@ def call(script: str, *arguments: str) -> Values:
     return found
 
 
-def jobs(folder: Path) -> dict[str, Callable[[], Values]]:
-    """Everything that is measured, by the key under which it is kept."""
+def jobs(folder: Path, known: Values) -> dict[str, Callable[[], Values]]:
+    """Everything that is measured, by the key under which it is kept; `known` may have the peers of a table alone."""
 
     def job(measure: Callable[..., Values], *given: Any) -> Callable[[], Values]:
         return lambda: measure(*given)
 
-    found = {f"{kind} {size_name(m)}": job(measure_table, kind, m, folder) for m in reversed(SIZES) for kind in TABLES}
+    found = {
+        (key := f"{kind} {size_name(m)}"): job(measure_table, kind, m, folder, known.get(key, {}))
+        for m in reversed(SIZES)
+        for kind in TABLES
+    }
     staged = [m for m in SIZES if m <= LARGEST_IN_MEMORY]
     found |= {
         f"stages {kind} {size_name(m)}": job(measure_stages, kind, m, folder)
@@ -196,6 +201,9 @@ def _tables(values: Values) -> list[str]:
         "| elements | table | " + " | ".join(NAMES.values()) + " |",
         "|" + "---|" * (len(NAMES) + 2),
     ]
+    old = [key for key, here in values.items() if isinstance(here, dict) and here.get("earlier")]
+    if old:
+        lines[2] += f" The peers of these tables are of an earlier run: {', '.join(old)}."
     for m in [10**4, 10**5, 10**6, 10**7, 10**8]:
         for kind in TABLES:
             if (here := values.get(f"{kind} {size_name(m)}")) is not None:
@@ -425,9 +433,11 @@ def main() -> None:
     """Measure what is missing, and write the page after each piece."""
     kept = Results.open("scale", page, summary)
     with tempfile.TemporaryDirectory() as folder:
-        everything = jobs(Path(folder))
+        everything = jobs(Path(folder), kept.values)
         for key, measure in everything.items():
-            if key not in kept.values and (not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))):
+            if set(kept.values.get(key, {})) <= set(PEERS) and (
+                not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))
+            ):
                 kept.values[key] = measure()
                 print(key, kept.values[key], flush=True)
                 kept.save()

@@ -45,8 +45,6 @@ N_CONFIRMED = 4
 CLEAR_LEAD = 0.5
 """Lead in the score of the best point of a sampled path over all points at 1/2 and above from which on no majority
 is searched for: Algorithm 1 at 1/2 had at most 0.27 more than the best of these, on 34 pools of nine kinds."""
-MAX_CELLS = 20_000_000
-"""Rows times groups up to which a given number of groups is found on all rows: four tables of 160 MB."""
 NEARLY_AS_GOOD = 0.005
 """Difference of scores up to which two groupings are as good as each other (see the page on the quorum)."""
 SAME_GROUPING = 0.999
@@ -75,8 +73,6 @@ class PathPoint:
     """(q,) groups of the columns of one source, where the rows are grouped as this source did."""
     confirmed: bool = False
     """Whether its fit was measured on more rows than those that are searched."""
-    all_rows: IntArray | None = None
-    """(r,) the group of each row of all, where those were grouped and not only the rows that are searched."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -240,6 +236,12 @@ class QuorumPath:
         group gains by are in no block; near which block they are is told by the same likelihood.
         """
         if self.by_likelihood and point.base is None:
+            if point.rule == "nearest" and self.condensed.sampled:
+                # votes may leave a group without a row, and as many groups as were asked for are to have some
+                columns = self.condensed.in_whole(columns_of(point.blocks, self.problem.shape[1]))
+                rows, voting = rows_of(point.blocks, self.problem.shape[0]), self.all_rows.unweighted
+                likely = most_likely(voting, rows, (self.condensed.rows, self.problem.counts))
+                return self._finished_blocks(point, np.where(voting.entries @ voting.weights > 0, likely, -1), columns)
             rows, columns = self._voted(point)
             likely = most_likely(self.all_rows.unweighted, rows)
             return self._finished_blocks(point, np.where(rows >= 0, likely, -1), columns, likely)
@@ -257,8 +259,6 @@ class QuorumPath:
         if not condensed.sampled:
             return rows_of(point.blocks, self.problem.shape[0]), columns_of(point.blocks, self.problem.shape[1])
         columns, base = condensed.in_whole(point.columns), point.base
-        if point.all_rows is not None:
-            return point.all_rows, columns
         votes = Votes.at_quorum(self._weighted_whole(point), point.quorum)
         return _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
 
@@ -349,21 +349,13 @@ class QuorumPath:
             With a warning where groups are under the minimum sizes, or fewer.
         """
         finest = max(self.points, key=len)
-        # which groups are merged hangs on small differences, so all rows are asked where their number allows it
-        on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
-        scorer = self.all_rows if on_all else self.scorer
-        fine = nearest(self.weighted(finest), self._blocks_by_votes(finest)) if on_all else finest.row_labels
-        labels = group_rows(scorer.for_given_number(), n_groups, fine)
-        columns = None if labels is None else columns_behind(scorer.problem, labels)
+        labels = group_rows(self.scorer.for_given_number(), n_groups, finest.row_labels)
+        columns = None if labels is None else columns_behind(self.problem, labels)
         if labels is None or columns is None:
             found = finest
         else:
-            here = labels
-            if on_all:
-                here, columns = labels[self.condensed.rows], columns[self.condensed.columns]
-            blocks = blocks_of(self.problem, self.best.quorum, here, columns)
+            blocks = blocks_of(self.problem, self.best.quorum, labels, columns)
             found = make_point(self.scorer, self.best.quorum, blocks, columns, rule="nearest")
-            found = replace(found, all_rows=labels if on_all else None)
         # a group may have few candidates of its own, since each candidate backs only the group that it holds most of
         small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
         if len(found) != n_groups or small:
