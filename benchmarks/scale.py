@@ -96,13 +96,16 @@ def call(script: str, *arguments: str) -> Values:
 
 
 def jobs(folder: Path, known: Values) -> dict[str, Callable[[], Values]]:
-    """Everything that is measured, by the key under which it is kept; `known` may have the peers of a table alone."""
+    """Everything that is measured, by the key under which it is kept.
+
+    Contenders that are known, under "earlier" and the key of their table, are not called again.
+    """
 
     def job(measure: Callable[..., Values], *given: Any) -> Callable[[], Values]:
         return lambda: measure(*given)
 
     found = {
-        (key := f"{kind} {size_name(m)}"): job(measure_table, kind, m, folder, known.get(key, {}))
+        (key := f"{kind} {size_name(m)}"): job(measure_table, kind, m, folder, known.get(f"earlier {key}", {}))
         for m in reversed(SIZES)
         for kind in TABLES
     }
@@ -435,10 +438,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         everything = jobs(Path(folder), kept.values)
         for key, measure in everything.items():
-            if set(kept.values.get(key, {})) <= set(PEERS) and (
-                not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))
-            ):
+            if key not in kept.values and (not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))):
                 kept.values[key] = measure()
+                kept.values.pop(f"earlier {key}", None)
                 print(key, kept.values[key], flush=True)
                 kept.save()
                 draw(kept.values, kept.folder)
