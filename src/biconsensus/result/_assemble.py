@@ -18,7 +18,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import Block, Evidence, FloatArray, IntArray
 from biconsensus.quorum._path import QuorumPath, in_order
 from biconsensus.result._consensus import Consensus
-from biconsensus.result._path import PathTrace, row_labels_of
+from biconsensus.result._path import PathTrace
 
 UNSCALED_WEIGHTS = (2.0**-10, 2.0**30)
 """Largest weights that are used without scaling: products of two stay far from the ends of a float."""
@@ -99,7 +99,7 @@ def assemble(
         settings={**settings, "chosen_by": answer.chosen_by},
         extraction=_account(answer),
         weights=np.ldexp(_used_weights(np.ldexp(weights, -power), problem), power),
-        row_labels=row_labels_of(blocks),
+        row_labels=blocks.row_labels if isinstance(blocks, Blocks) else None,
         asked=asked or {},
     )
     result = result if evidence is None else _with_evidence(result, evidence)

@@ -18,7 +18,7 @@ from biconsensus.matrix import _groups as shares
 from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import gather
 from biconsensus.protocols import BoolArray, Evidence, FloatArray, IntArray
-from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace, SmallIntArray
+from biconsensus.result._path import ConsensusPath, PathGroups, PathTrace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ class Consensus:
     """The settings that were given, as a file can hold them; `update` and `extend` search with the same settings."""
     placed: IntArray | None = None
     """(m,) group of each element where the data had a say: points, links or models place what the pool does not."""
-    row_labels: SmallIntArray | None = None
+    row_labels: NDArray[np.integer[Any]] | None = None
     """(r,) group of each row of `members`, left-overs where their candidates are most likely; None where left-overs go
     to the group whose candidates hold them most."""
     trace: PathTrace | ConsensusPath | None = None

@@ -124,6 +124,7 @@ class PathTrace:
         gains = blocks.gains if isinstance(blocks, Blocks) else np.array([block.gain for block in blocks], np.float64)
         loss = 2 * (1 - float(point.quorum)) * problem.norm - 2 * float(gains.sum())
         significance, placed = self._by_data(point, blocks)
+        near = blocks.row_labels if isinstance(blocks, Blocks) else None
         return PathGroups(
             quorum=float(point.quorum),
             score=self.path.score(point),
@@ -134,7 +135,7 @@ class PathTrace:
             gains=np.ldexp(gains, self.power),
             significance=significance,
             placed=placed,
-            row_labels=row_labels_of(blocks),
+            row_labels=None if near is None else near.astype(np.int32),
         )
 
     def _by_data(self, point: PathPoint, blocks: Sequence[Block]) -> tuple[FloatArray | None, SmallIntArray | None]:
@@ -161,12 +162,6 @@ class PathTrace:
 def _kept(path: ConsensusPath) -> ConsensusPath:
     """The path as it was kept."""
     return path
-
-
-def row_labels_of(blocks: Sequence[Block]) -> SmallIntArray | None:
-    """(r,) the number of the block that holds each row or is near it, where the blocks say that themselves."""
-    known = blocks.row_labels if isinstance(blocks, Blocks) else None
-    return None if known is None else known.astype(np.int32)
 
 
 def _groups_of_rows(blocks: Sequence[Block], n_rows: int) -> SmallIntArray:
