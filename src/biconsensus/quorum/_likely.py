@@ -47,7 +47,8 @@ def most_likely(
     >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1, 1, 1]] * 2))
     >>> most_likely(problem, np.array([0, 1]))
     array([0, 1])
-    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1, 1], [0, 0, 1, 1, 1]]))
+    >>> pool = bc.Pool.from_labels([[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 1, 1, 1]])
+    >>> problem = bc.PreferenceMatrix.from_pool(pool)
     >>> most_likely(problem, np.array([0, -1, 1]))
     array([0, 1, 1])
     """
