@@ -59,13 +59,14 @@ def size_name(m: int) -> str:
     return f"10^{round(np.log10(m))}"
 
 
-def measure_table(kind: str, m: int, folder: Path) -> Values:
-    """All contenders on one table, the least of their calls."""
+def measure_table(kind: str, m: int, folder: Path, known: Values) -> Values:
+    """All contenders on one table, the least of their calls; not those that are known from an earlier run."""
     path = folder / f"{kind}-{m}.npy"
     TABLES[kind](path, m, "int16" if m <= LARGEST_IN_MEMORY else "int8")
     names = [name for name in NAMES if name not in SLOWER or m <= LARGEST_OF_PEERS[kind]]
     if m > LARGEST_IN_MEMORY:
         names = ["biconsensus", "numpy"]
+    names = [name for name in names if name not in known]
     runs: dict[str, list[Values]] = {name: [] for name in names}
     n_calls = CALLS if m <= LARGEST_IN_MEMORY else 1
     for k in range(n_calls):
@@ -74,7 +75,7 @@ def measure_table(kind: str, m: int, folder: Path) -> Values:
                 runs[name].append(call("scale_contenders", name, str(path)))
     found: Values = {name: {key: min(run[key] for run in own) for key in own[0]} for name, own in runs.items()}
     path.unlink()
-    return found | {"calls": n_calls}
+    return known | found | {"calls": n_calls, "earlier": sorted(known)}
 
 
 def measure_stages(kind: str, m: int, folder: Path) -> Values:
@@ -94,13 +95,20 @@ def call(script: str, *arguments: str) -> Values:
     return found
 
 
-def jobs(folder: Path) -> dict[str, Callable[[], Values]]:
-    """Everything that is measured, by the key under which it is kept."""
+def jobs(folder: Path, known: Values) -> dict[str, Callable[[], Values]]:
+    """Everything that is measured, by the key under which it is kept.
+
+    Contenders that are known, under "earlier" and the key of their table, are not called again.
+    """
 
     def job(measure: Callable[..., Values], *given: Any) -> Callable[[], Values]:
         return lambda: measure(*given)
 
-    found = {f"{kind} {size_name(m)}": job(measure_table, kind, m, folder) for m in reversed(SIZES) for kind in TABLES}
+    found = {
+        (key := f"{kind} {size_name(m)}"): job(measure_table, kind, m, folder, known.get(f"earlier {key}", {}))
+        for m in reversed(SIZES)
+        for kind in TABLES
+    }
     staged = [m for m in SIZES if m <= LARGEST_IN_MEMORY]
     found |= {
         f"stages {kind} {size_name(m)}": job(measure_stages, kind, m, folder)
@@ -196,6 +204,9 @@ def _tables(values: Values) -> list[str]:
         "| elements | table | " + " | ".join(NAMES.values()) + " |",
         "|" + "---|" * (len(NAMES) + 2),
     ]
+    old = [f"{key} ({', '.join(NAMES[name] for name in here['earlier'])})" for key, here in _with_earlier(values)]
+    if old:
+        lines[2] += f" Of an earlier run, so that ratios are rough, are: {'; '.join(old)}."
     for m in [10**4, 10**5, 10**6, 10**7, 10**8]:
         for kind in TABLES:
             if (here := values.get(f"{kind} {size_name(m)}")) is not None:
@@ -203,6 +214,11 @@ def _tables(values: Values) -> list[str]:
                 cells = " | ".join(_cell(here.get(name), base) for name in NAMES)
                 lines.append(f"| {size_name(m)} | {kind} | {cells} |")
     return [*lines, ""]
+
+
+def _with_earlier(values: Values) -> list[tuple[str, Values]]:
+    """The tables of which some contenders were kept from an earlier run."""
+    return [(key, here) for key, here in values.items() if isinstance(here, dict) and here.get("earlier")]
 
 
 def _cell(found: Values | None, base: float | None) -> str:
@@ -228,7 +244,8 @@ def _aims(values: Values) -> list[str]:
         ours = here["biconsensus"]
         for name in PEERS:
             ratio = here[name]["cpu"] / ours["cpu"]
-            rows.append((f"realistic, {size}: times as fast as {NAMES[name]}", "at least 5", f"{ratio:.1f}"))
+            said_when = " (earlier run)" if name in here.get("earlier", ()) else ""
+            rows.append((f"realistic, {size}: times as fast as {NAMES[name]}{said_when}", "at least 5", f"{ratio:.1f}"))
             lead = ours["ari"] - here[name]["ari"]
             rows.append((f"realistic, {size}: ARI less that of {NAMES[name]}", "at least 0", f"{lead:+.3f}"))
         lead = here["told"]["ari"] - here["usenc"]["ari"]
@@ -236,7 +253,8 @@ def _aims(values: Values) -> list[str]:
     if (here := values.get("realistic 10^8")) is not None and "realistic 10^7" in values:
         polars = 10 * values["realistic 10^7"]["polars"]["cpu"]
         ratio = here["biconsensus"]["cpu"] / polars
-        rows.append(("realistic, 10^8: over ten times Polars at 10^7", "at most 1.5", f"{ratio:.1f}"))
+        said_when = " (earlier run)" if here.get("earlier") else ""
+        rows.append((f"realistic, 10^8{said_when}: over ten times Polars at 10^7", "at most 1.5", f"{ratio:.1f}"))
         memory = here["biconsensus"]["memory"] / 1024
         rows.append(("realistic, 10^8: memory, pages of the file included", "under 8 GB", f"{memory:.1f} GB"))
     for kind in POINTS:
@@ -425,10 +443,11 @@ def main() -> None:
     """Measure what is missing, and write the page after each piece."""
     kept = Results.open("scale", page, summary)
     with tempfile.TemporaryDirectory() as folder:
-        everything = jobs(Path(folder))
+        everything = jobs(Path(folder), kept.values)
         for key, measure in everything.items():
             if key not in kept.values and (not sys.argv[1:] or key.startswith(tuple(sys.argv[1:]))):
                 kept.values[key] = measure()
+                kept.values.pop(f"earlier {key}", None)
                 print(key, kept.values[key], flush=True)
                 kept.save()
                 draw(kept.values, kept.folder)

@@ -92,7 +92,8 @@ class Search:
     overlap : bool
         Whether groups may share elements.
     unassigned : {"nearest", "leave"}
-        Whether left-over elements go to the group whose candidates hold them most, or stay -1.
+        Whether left-over elements go to the group whose candidates hold them most (of more than 3,000 distinct rows:
+        where these are most likely), or stay -1.
     together : iterable of iterables of int, optional
         Seeds: elements that must share a group.
     stop : {"size", "first_small", "description_length"}
@@ -344,7 +345,8 @@ def find_consensus(
     together : iterable of iterables of int, optional
         Seeds: elements that must share a group.
     unassigned : {"nearest", "leave"}
-        Whether left-over elements go to the group whose candidates hold them most, or stay -1.
+        Whether left-over elements go to the group whose candidates hold them most (of more than 3,000 distinct rows:
+        where these are most likely), or stay -1.
     n_groups : int, optional
         Number of groups that you want. It cannot be given together with a number as `quorum`.
     stop : {"size", "first_small", "description_length"}

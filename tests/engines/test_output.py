@@ -83,3 +83,5 @@ def test_labels_of_a_changed_pool_are_not_mixed_up(table):
     found = paper_consensus(table)
     moved = replace(found, row_of=found.row_of[::-1])
     assert (np.concatenate(list(labels_in_chunks(moved, 50))) == moved.labels).all()
+    placed = replace(found, placed=np.arange(500) % 3)  # as data may say, elements of one row apart
+    assert (np.concatenate(list(labels_in_chunks(placed, 50))) == placed.labels).all()

@@ -158,6 +158,24 @@ def test_large_pools_stand_where_new_sources_move_little(monkeypatch: pytest.Mon
     assert "sources_searched" not in few.update([truth // 2, truth // 2]).extraction
 
 
+def test_left_overs_stay_where_they_are_most_likely_when_sources_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("biconsensus.growing._standing.MANY_ROWS", 50)
+    rng = np.random.default_rng(6)
+    truth = rng.choice(4, 5_000, p=[0.1, 0.2, 0.3, 0.4])
+    wrong = rng.random((5_000, 14)) < 0.3
+    table = np.where(wrong, rng.integers(0, 4, wrong.shape), truth[:, None])
+    before = bc.find_consensus(table[:, :13], quorum=0.5, method="path")
+    grown = before.update(table[:, 13:])
+    assert grown.extraction["sources_searched"] == 13
+    assert before.row_labels is not None
+    assert grown.row_labels is not None
+    left = np.asarray(grown.members.sum(axis=1)).ravel()[grown.row_of] == 0
+    assert left.any()
+    assert metrics.ari(before.labels[left], grown.labels[left]) > 0.8
+    assert metrics.ari(before.labels, grown.labels) > 0.98
+    assert metrics.ari(truth, grown.labels) > 0.95
+
+
 def test_new_rows_of_a_data_frame_are_found_by_name() -> None:
     kind = np.repeat([0, 1], 8)
     frame = pd.DataFrame({"a": kind, "b": kind, "c": 1 - kind})

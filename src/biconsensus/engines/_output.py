@@ -39,8 +39,8 @@ def labels_in_chunks(consensus: Consensus, size: int = ROWS) -> Iterator[NDArray
     [[1, 1, 0], [0, 0]]
     """
     pool = consensus.pool
-    if consensus.row_of is not pool.inverse:
-        # seeds join elements that differ, so that the rows of the pool do not tell their labels
+    if consensus.row_of is not pool.inverse or consensus.placed is not None:
+        # seeds join elements that differ, and data tell elements of one row apart: the rows do not tell their labels
         labels = consensus.labels.astype(np.int32)
         yield from (labels[start : start + size] for start in range(0, labels.size, size))
         return

@@ -77,9 +77,9 @@ def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
     left, came = found[moved] >= 0, comes > 0
     np.subtract.at(gains, found[moved][left], (counts[moved] * leaves)[left])
     np.add.at(gains, goes_to[came], (counts[moved] * comes)[came])
-    found[moved] = np.where(came, goes_to, -1)
+    found[moved], labels[moved] = np.where(came, goes_to, -1), goes_to
     more = float(weights[n_old:] @ (np.bincount(said, counts, minlength=n_said) @ new))
-    return _assembled(before, pool, weights, backs, found, gains, more)
+    return _assembled(before, pool, weights, backs, found, gains, more, labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +168,11 @@ def _assembled(
     found: IntArray,
     gains: FloatArray,
     more: float,
+    labels: IntArray,
 ) -> Consensus:
     """The consensus with new candidates behind the groups, from the group of every row as found.
 
-    `more` is what the new candidates add to the norm of the matrix.
+    `more` is what the new candidates add to the norm of the matrix, `labels` are the groups with left-overs.
     """
     n_old, n_groups = before.pool.shape[1], len(before)
     order = np.argsort(-gains, kind="stable")
@@ -190,6 +191,7 @@ def _assembled(
         gains=gains[order],
         objective=scale * norm - 2.0 * float(gains.sum()),
         weights=weights,
+        row_labels=None if before.row_labels is None else np.append(place, -1)[labels].astype(np.int32),
         extraction={**before.extraction, "sources_searched": searched},
         evidence=None,
         trace=None,

@@ -455,10 +455,15 @@ class Condensed:
             gains = blocks.gains * self.units[0] * self.units[1]
             if self.sampled:
                 return replace(blocks, gains=gains)
-            rows = np.full(self.given.shape[0], -1)
-            rows[self.rows] = blocks.rows
-            return Blocks(rows, self.in_given(blocks.columns), gains)
+            near = None if blocks.row_labels is None else self._given_rows(blocks.row_labels)
+            return Blocks(self._given_rows(blocks.rows), self.in_given(blocks.columns), gains, near)
         return [self._given_block(replace(block, gain=block.gain * self.units[0] * self.units[1])) for block in blocks]
+
+    def _given_rows(self, groups: IntArray) -> IntArray:
+        """(r,) the groups of the rows that are searched, all of them, in the order of the pool."""
+        found = np.full(self.given.shape[0], -1)
+        found[self.rows] = groups
+        return found
 
     def _given_block(self, block: Block) -> Block:
         """The same block in the order of the pool."""

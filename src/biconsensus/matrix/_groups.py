@@ -38,6 +38,8 @@ class Blocks(Sequence[Block]):
     """(q,) the block of each column, -1 for none."""
     gains: FloatArray
     """(T,) what each block gains."""
+    row_labels: IntArray | None = None
+    """(r,) the same as `rows`, and the block near which each other row is; None where nobody has looked at that."""
 
     def __len__(self) -> int:
         """Number of blocks."""
@@ -75,7 +77,8 @@ class Blocks(Sequence[Block]):
         """Some of the blocks, in this order."""
         number = np.full(len(self) + 1, -1)  # the last place is that of rows and columns in no block
         number[order] = np.arange(order.size)
-        return Blocks(number[self.rows], number[self.columns], self.gains[order])
+        near = None if self.row_labels is None else number[self.row_labels]
+        return Blocks(number[self.rows], number[self.columns], self.gains[order], near)
 
 
 def weights_behind(candidates: Sequence[IntArray], weights: FloatArray) -> csr_array:

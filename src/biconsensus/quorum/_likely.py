@@ -17,20 +17,24 @@ LIKELY_BITS = 20
 """Binary digits of a log-likelihood behind the point, so that sums are the same in any order of the candidates."""
 
 
-def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
-    """Rows moved to the group in which the candidates that hold them are most likely.
+def most_likely(
+    problem: PreferenceMatrix, labels: IntArray, sample: tuple[IntArray, IntArray] | None = None
+) -> IntArray:
+    """The group of each row in which the candidates that hold it are most likely.
 
     Parameters
     ----------
     problem : PreferenceMatrix
         The pool; sources count as independent, by the weights of their candidates.
     labels : (r,) array of int
-        Group of each row, -1 for none.
+        Group of each row, -1 for none: these say how likely each candidate is in each group.
+    sample : two (k,) arrays of int, optional
+        Where only some of the rows have a label (k,): these rows, and how many elements each stands for.
 
     Returns
     -------
     (r,) array of int
-        Rows in no group stay so, and so do the rows of a group that would run empty.
+        Rows with the label of a group that would run empty stay there; rows that no candidate holds are anywhere.
 
     Notes
     -----
@@ -43,35 +47,42 @@ def most_likely(problem: PreferenceMatrix, labels: IntArray) -> IntArray:
     >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0, 0, 0, 1, 1, 1]] * 2))
     >>> most_likely(problem, np.array([0, 1]))
     array([0, 1])
+    >>> pool = bc.Pool.from_labels([[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [0, 0, 1, 1, 1]])
+    >>> problem = bc.PreferenceMatrix.from_pool(pool)
+    >>> most_likely(problem, np.array([0, -1, 1]))
+    array([0, 1, 1])
     """
     number = int(labels.max(initial=-1)) + 1
-    sizes = problem.group_sizes(labels, number)
-    total = np.full(problem.shape[1], float(problem.counts.sum()))
+    told = problem if sample is None else problem.some_rows(*sample)
+    sizes = told.group_sizes(labels, number)
+    total = np.full(told.shape[1], float(told.counts.sum()))
     lost = None
-    if problem.unseen is not None and problem.mask is not None:
-        lost = problem.unseen.T.astype(np.float64) @ in_groups(labels, problem.counts.astype(np.float64), number)
-        total = total - (problem.counts @ problem.unseen.astype(np.float64))[problem.mask]
-    spread = problem.sizes / np.maximum(total, 1.0)
+    if told.unseen is not None and told.mask is not None:
+        lost = told.unseen.T.astype(np.float64) @ in_groups(labels, told.counts.astype(np.float64), number)
+        total = total - (told.counts @ told.unseen.astype(np.float64))[told.mask]
+    spread = told.sizes / np.maximum(total, 1.0)
     if problem.shape[0] * number > SCANNED * problem.entries.nnz:
-        best = _most_likely_near(problem, labels, sizes, spread, lost)
+        best = _most_likely_near(problem, told.shared_with_groups(labels, number), sizes, spread, lost)
     else:
-        held = problem.held_by_columns(labels, number)
-        seen = sizes if lost is None or problem.mask is None else sizes - lost.toarray()[problem.mask]
+        held = told.held_by_columns(labels, number)
+        seen = sizes if lost is None or told.mask is None else sizes - lost.toarray()[told.mask]
         share = (held + spread[:, None]) / (seen + 1.0)
         likely = _exact(problem.weights[:, None] * np.log(np.maximum(share, 1e-300)))
-        best = np.empty(labels.size, np.int64)
+        best = np.empty(problem.shape[0], np.int64)
         for rows, _, _ in row_parts(problem.entries):
             best[rows] = (problem.entries[rows] @ likely).argmax(axis=1)
-    found = np.where(labels >= 0, best, -1)
-    kept = np.bincount(found[found >= 0], minlength=number) > 0
-    return np.where(kept[labels], found, labels)
+    own = best if sample is None else best[sample[0]]
+    # the last place: rows in no group
+    kept = np.append(np.bincount(own[(labels >= 0) & (own >= 0)], minlength=number) > 0, True)
+    stay = ~kept[labels] | (own < 0)
+    best[stay if sample is None else sample[0][stay]] = labels[stay]
+    return best
 
 
 def _most_likely_near(
-    problem: PreferenceMatrix, labels: IntArray, sizes: FloatArray, spread: FloatArray, lost: csr_array | None
+    problem: PreferenceMatrix, held: csr_array, sizes: FloatArray, spread: FloatArray, lost: csr_array | None
 ) -> IntArray:
-    """(r,) the same among the groups that share a candidate with the row, where there are very many groups."""
-    held = problem.shared_with_groups(labels, sizes.size)
+    """(r,) the same among the groups that share a candidate with the row, of which there are very many; -1 for none."""
     column = stored_rows(held)
     likely = problem.weights[column] * np.log1p(held.data / np.maximum(spread[column], 1e-300))
     near = csr_array(problem.as_floats @ csr_array((_exact(likely), held.indices, held.indptr), shape=held.shape))
@@ -82,8 +93,7 @@ def _most_likely_near(
         fewer.data = np.log1p(-fewer.data / (sizes[fewer.indices] + 1.0))
         by_mask = in_groups(problem.mask, problem.weights, fewer.shape[0])
         near.data -= _exact(values_at(csr_array(problem.as_floats @ by_mask @ fewer), row, group))
-    best = top_in_rows(near)[0]
-    return np.where(best >= 0, best, labels)
+    return top_in_rows(near)[0]
 
 
 def _exact(likely: FloatArray) -> FloatArray:

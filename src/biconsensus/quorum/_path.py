@@ -45,8 +45,6 @@ N_CONFIRMED = 4
 CLEAR_LEAD = 0.5
 """Lead in the score of the best point of a sampled path over all points at 1/2 and above from which on no majority
 is searched for: Algorithm 1 at 1/2 had at most 0.27 more than the best of these, on 34 pools of nine kinds."""
-MAX_CELLS = 20_000_000
-"""Rows times groups up to which a given number of groups is found on all rows: four tables of 160 MB."""
 NEARLY_AS_GOOD = 0.005
 """Difference of scores up to which two groupings are as good as each other (see the page on the quorum)."""
 SAME_GROUPING = 0.999
@@ -75,8 +73,6 @@ class PathPoint:
     """(q,) groups of the columns of one source, where the rows are grouped as this source did."""
     confirmed: bool = False
     """Whether its fit was measured on more rows than those that are searched."""
-    all_rows: IntArray | None = None
-    """(r,) the group of each row of all, where those were grouped and not only the rows that are searched."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -236,11 +232,19 @@ class QuorumPath:
         and those their rows: each is the best choice given the other side, so that the gain over all rows never falls.
         Groups of Algorithm 1 are instead taken in turn, in the order of their gains over all rows, as it does.
         The minimum sizes count all rows. If there are many, each at last goes to the group in which its candidates are
-        most likely, however the point was chosen; only the groups of one source stay those of the source.
+        most likely, however the point was chosen; only the groups of one source stay those of the source. Rows that no
+        group gains by are in no block; near which block they are is told by the same likelihood.
         """
         if self.by_likelihood and point.base is None:
+            if point.rule == "nearest" and self.condensed.sampled:
+                # votes may leave a group without a row, and as many groups as were asked for are to have some
+                columns = self.condensed.in_whole(columns_of(point.blocks, self.problem.shape[1]))
+                rows, voting = rows_of(point.blocks, self.problem.shape[0]), self.all_rows.unweighted
+                likely = most_likely(voting, rows, (self.condensed.rows, self.problem.counts))
+                return self._finished_blocks(point, np.where(voting.entries @ voting.weights > 0, likely, -1), columns)
             rows, columns = self._voted(point)
-            return self._finished_blocks(point, most_likely(self.all_rows.unweighted, rows), columns)
+            likely = most_likely(self.all_rows.unweighted, rows)
+            return self._finished_blocks(point, np.where(rows >= 0, likely, -1), columns, likely)
         return self._blocks_by_votes(point)
 
     def _blocks_by_votes(self, point: PathPoint) -> Sequence[Block]:
@@ -255,15 +259,20 @@ class QuorumPath:
         if not condensed.sampled:
             return rows_of(point.blocks, self.problem.shape[0]), columns_of(point.blocks, self.problem.shape[1])
         columns, base = condensed.in_whole(point.columns), point.base
-        if point.all_rows is not None:
-            return point.all_rows, columns
         votes = Votes.at_quorum(self._weighted_whole(point), point.quorum)
         return _finished(votes, columns, point.rule, None if base is None else condensed.in_whole(base))
 
-    def _finished_blocks(self, point: PathPoint, rows: IntArray, columns: IntArray) -> Sequence[Block]:
+    def _finished_blocks(
+        self, point: PathPoint, rows: IntArray, columns: IntArray, likely: IntArray | None = None
+    ) -> Sequence[Block]:
         """The groups of rows and columns that are large enough, in the order of the pool."""
-        sizes = (1, 1) if point.rule == "nearest" else self.sizes
-        blocks = blocks_of(self._weighted_whole(point), point.quorum, rows, columns, sizes)
+        sizes, whole = (1, 1) if point.rule == "nearest" else self.sizes, self._weighted_whole(point)
+        blocks = blocks_of(whole, point.quorum, rows, columns, sizes, likely)
+        if blocks.row_labels is not None:
+            # rows that no candidate of any group holds are near none, and groups that are too small are near no row
+            near = nearest(whole, replace(blocks, row_labels=None))
+            left = (blocks.rows < 0) & (near >= 0) & (blocks.row_labels >= 0)
+            blocks = replace(blocks, row_labels=np.where(left, blocks.row_labels, near) if left.any() else None)
         return in_order(self.condensed.given_blocks(blocks))
 
     def _weighted_whole(self, point: PathPoint) -> PreferenceMatrix:
@@ -340,21 +349,13 @@ class QuorumPath:
             With a warning where groups are under the minimum sizes, or fewer.
         """
         finest = max(self.points, key=len)
-        # which groups are merged hangs on small differences, so all rows are asked where their number allows it
-        on_all = self.condensed.sampled and self.condensed.whole.shape[0] * n_groups <= MAX_CELLS
-        scorer = self.all_rows if on_all else self.scorer
-        fine = nearest(self.weighted(finest), self._blocks_by_votes(finest)) if on_all else finest.row_labels
-        labels = group_rows(scorer.for_given_number(), n_groups, fine)
-        columns = None if labels is None else columns_behind(scorer.problem, labels)
+        labels = group_rows(self.scorer.for_given_number(), n_groups, finest.row_labels)
+        columns = None if labels is None else columns_behind(self.problem, labels)
         if labels is None or columns is None:
             found = finest
         else:
-            here = labels
-            if on_all:
-                here, columns = labels[self.condensed.rows], columns[self.condensed.columns]
-            blocks = blocks_of(self.problem, self.best.quorum, here, columns)
+            blocks = blocks_of(self.problem, self.best.quorum, labels, columns)
             found = make_point(self.scorer, self.best.quorum, blocks, columns, rule="nearest")
-            found = replace(found, all_rows=labels if on_all else None)
         # a group may have few candidates of its own, since each candidate backs only the group that it holds most of
         small = any(self.problem.n_elements(block.rows) < self.sizes[0] for block in found.blocks)
         if len(found) != n_groups or small:
@@ -423,13 +424,18 @@ def point_at(scorer: PathScorer, quorum: Fraction, start: IntArray | None, sizes
 
 
 def blocks_of(
-    problem: PreferenceMatrix, quorum: Fraction, rows: IntArray, columns: IntArray, sizes: tuple[int, int] = (1, 1)
+    problem: PreferenceMatrix,
+    quorum: Fraction,
+    rows: IntArray,
+    columns: IntArray,
+    sizes: tuple[int, int] = (1, 1),
+    row_labels: IntArray | None = None,
 ) -> Blocks:
     """The groups of rows and columns that have the minimum sizes."""
     n_groups = n_groups_of(columns)
     large = (problem.group_sizes(rows, n_groups) >= sizes[0]) & (problem.group_sources(columns, n_groups) >= sizes[1])
     gains = problem.group_gains(rows, columns, quorum)
-    return Blocks(rows, columns, gains).picked(np.flatnonzero(large))
+    return Blocks(rows, columns, gains, row_labels).picked(np.flatnonzero(large))
 
 
 def _finished(votes: Votes, columns: IntArray, rule: str, base: IntArray | None) -> tuple[IntArray, IntArray]:

@@ -379,7 +379,12 @@ def walk_groups(entries: csr_array, counts: IntArray, weights: FloatArray, n_gro
 
 
 def nearest(problem: PreferenceMatrix, blocks: Sequence[Block]) -> IntArray:
-    """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does."""
+    """(r,) block of each row; left-overs go to the block whose columns hold them most, -1 where none does.
+
+    Where the blocks themselves say near which of them left-overs are, these go there.
+    """
+    if isinstance(blocks, Blocks) and blocks.row_labels is not None:
+        return blocks.row_labels.copy()
     labels = rows_of(blocks, problem.shape[0])
     left = np.flatnonzero(labels < 0)
     if left.size and len(blocks):

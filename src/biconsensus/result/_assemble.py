@@ -99,6 +99,7 @@ def assemble(
         settings={**settings, "chosen_by": answer.chosen_by},
         extraction=_account(answer),
         weights=np.ldexp(_used_weights(np.ldexp(weights, -power), problem), power),
+        row_labels=blocks.row_labels if isinstance(blocks, Blocks) else None,
         asked=asked or {},
     )
     result = result if evidence is None else _with_evidence(result, evidence)

@@ -94,6 +94,9 @@ class Consensus:
     """The settings that were given, as a file can hold them; `update` and `extend` search with the same settings."""
     placed: IntArray | None = None
     """(m,) group of each element where the data had a say: points, links or models place what the pool does not."""
+    row_labels: NDArray[np.integer[Any]] | None = None
+    """(r,) group of each row of `members`, left-overs where their candidates are most likely; None where left-overs go
+    to the group whose candidates hold them most."""
     trace: PathTrace | ConsensusPath | None = None
     """The quorum path that it was chosen from, where one was searched; `path` has its groups."""
     answers: tuple[Answered, ...] = ()
@@ -143,6 +146,8 @@ class Consensus:
         overlap = self.settings.get("overlap")
         labels = self._backed_most() if overlap else gather(shares.first_in_rows(self.members), self.row_of)
         if self.settings.get("unassigned") == "nearest":
+            if self.row_labels is not None:
+                labels = gather(self.row_labels.astype(np.int64), self.row_of)
             left = np.flatnonzero(labels < 0)
             rows, which = np.unique(self.pool.inverse[left], return_inverse=True)
             labels[left] = shares.largest_in_rows(shares.held_weight(self.pool.rows[rows], self.behind))[which]
@@ -610,6 +615,7 @@ def at_point(consensus: Consensus, path: ConsensusPath, point: PathGroups) -> Co
         weights=path.weights,
         evidence=point.significance,
         placed=None if point.placed is None else point.placed.astype(np.int64),
+        row_labels=point.row_labels,
         trace=path,
     )
 

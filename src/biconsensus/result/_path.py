@@ -42,6 +42,8 @@ class PathGroups:
     """(T,) base-10 logarithm of the chance of each group, where there was data to ask."""
     placed: SmallIntArray | None = None
     """(m,) group of each element, where the data placed some that no candidate of any group holds."""
+    row_labels: SmallIntArray | None = None
+    """(r,) the same as `rows`, and for each other row the group where its candidates are most likely, where known."""
 
     def __len__(self) -> int:
         """Number of groups."""
@@ -129,6 +131,7 @@ class PathTrace:
         gains = blocks.gains if isinstance(blocks, Blocks) else np.array([block.gain for block in blocks], np.float64)
         loss = 2 * (1 - float(point.quorum)) * problem.norm - 2 * float(gains.sum())
         significance, placed = self._by_data(point, blocks)
+        near = blocks.row_labels if isinstance(blocks, Blocks) else None
         return PathGroups(
             quorum=float(point.quorum),
             score=self.path.score(point),
@@ -139,6 +142,7 @@ class PathTrace:
             gains=np.ldexp(gains, self.power),
             significance=significance,
             placed=placed,
+            row_labels=None if near is None else near.astype(np.int32),
         )
 
     def _by_data(self, point: PathPoint, blocks: Sequence[Block]) -> tuple[FloatArray | None, SmallIntArray | None]:

@@ -74,5 +74,6 @@ def regrouped(base: Consensus, labels: IntArray, chosen_by: str) -> Consensus:
         },
         evidence=None,
         placed=None,
+        row_labels=None,
         trace=None,
     )

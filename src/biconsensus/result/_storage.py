@@ -67,6 +67,8 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         arrays["evidence"] = result.evidence
     if result.placed is not None:
         arrays["placed"] = result.placed
+    if result.row_labels is not None:
+        arrays["row_labels"] = result.row_labels
     if result.unanswered is not None:
         arrays["unanswered"] = result.unanswered.labels
     if result.path is not None:
@@ -161,11 +163,14 @@ def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
     told = [np.full(len(point), np.nan) if point.significance is None else point.significance for point in points]
     placed = [np.full(0, -1) if point.placed is None else point.placed for point in points]
     size = max((own.size for own in placed), default=0)
+    # to say nothing of left-overs is to say that they are near no group
+    near = [point.rows if point.row_labels is None else point.row_labels for point in points]
     return {
         "path.placed": np.stack([own if own.size else np.full(size, -2) for own in placed]).astype(np.int32),
         "path.numbers": np.array([[getattr(point, name) for name in PATH_NUMBERS] for point in points]),
         "path.counts": np.array([len(point) for point in points], np.int64),
         "path.rows": np.stack([point.rows for point in points]),
+        **({"path.row_labels": np.stack(near)} if any(point.row_labels is not None for point in points) else {}),
         "path.columns": np.stack([point.columns for point in points]),
         "path.groups": np.column_stack([gains, np.concatenate([np.zeros(0), *told])]),
         "path.weights": path.weights,
@@ -182,7 +187,8 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
     _check_numbers("path.numbers", numbers, (n_points, len(PATH_NUMBERS)))
     _check_numbers("path.groups", groups, (n_groups, 2))
     _check_numbers("path.weights", arrays["path.weights"], (n_candidates,))
-    for name, size in (("path.rows", n_rows), ("path.columns", n_candidates)):
+    near = "path.row_labels" if "path.row_labels" in arrays else "path.rows"
+    for name, size in (("path.rows", n_rows), (near, n_rows), ("path.columns", n_candidates)):
         if arrays[name].shape != (n_points, size):
             raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, size)}.")
         for k, values in enumerate(arrays[name]):
@@ -205,6 +211,7 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
             significance=None if np.isnan(own[k][:, 1]).any() else own[k][:, 1],
             # -2 stands for "nothing was placed"
             placed=placed[k].astype(np.int32) if (placed[k] > -2).any() else None,
+            row_labels=None if near == "path.rows" else arrays[near][k].astype(np.int32),
         )
         for k in range(n_points)
     ]
@@ -307,6 +314,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         weights=arrays.get("used_weights"),
         evidence=arrays.get("evidence"),
         placed=arrays.get("placed"),
+        row_labels=arrays.get("row_labels"),
         trace=_unpack_path(arrays, members.shape[0], pool.shape[1]),
         named=None if meta.get("named") is None else tuple(int(name) for name in meta["named"]),
         answers=tuple(Answered(int(i), int(j), bool(together)) for i, j, together in meta.get("answers", ())),
@@ -344,6 +352,8 @@ def _check_sizes(pool: Pool, members: csr_array, arrays: dict[str, NDArray[Any]]
         _check_indices("view_of", arrays["view_of"], n, pool.unseen.shape[1])
     if "placed" in arrays:
         _check_indices("placed", arrays["placed"] + 1, m, groups + 1)
+    if "row_labels" in arrays:
+        _check_indices("row_labels", arrays["row_labels"] + 1, members.shape[0], groups + 1)
     sizes = {"weights": n, "gains": groups, "used_weights": n, "evidence": groups}
     for name, size in sizes.items():
         if name not in arrays and name in ("used_weights", "evidence"):
