@@ -12,19 +12,23 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
+from sklearn.metrics import adjusted_mutual_info_score as ami
 from sklearn.metrics import adjusted_rand_score as ari
 
 import biconsensus as bc
 from benchmarks.results import Results, Values
 from biconsensus.baselines import get_baseline
-from biconsensus.datasets import load_network
+from biconsensus.datasets import load_facebook100, load_network
 from biconsensus.graphs import Graph, lfr_network, read_graph
 from biconsensus.sources.networks import get_algorithm
 
 FIRST_SEED = 1000
+N_SEEDS, N_LOUVAIN = 6, 20
+"""Answers of everybody to one network that are compared, and Louvain runs of ECG, none of which two answers share."""
 QUICK = os.environ.get("BENCH") == "quick"
 Case = tuple[Graph, np.ndarray]
 
@@ -148,6 +152,38 @@ NULLS: dict[str, Callable[[int], Case]] = {
 }
 
 
+SEEDED: dict[str, Callable[[], Graph]] = {
+    **{
+        name: lambda key=key: read_graph(load_network(key).adjacency)  # type: ignore[misc]
+        for name, key in {
+            "karate": "karate_club",
+            "dolphins": "dolphins",
+            "Les Misérables": "lesmis",
+            "political books": "polbooks",
+            "football": "football",
+        }.items()
+    },
+    **{
+        name: lambda name=name: read_graph(load_facebook100(name).adjacency)  # type: ignore[misc]
+        for name in ("Caltech36", "Reed98")
+    },
+    **{
+        name: lambda name=name: CASES[name](FIRST_SEED)[0]  # type: ignore[misc]
+        for name in (
+            "LFR, nominal .48",
+            "LFR, nominal .59",
+            "LFR, nominal .70",
+            "block model, 1.2 times the limit",
+            "block model, 1.5 times",
+            "block model, 2 times",
+            "44 unequal groups",
+        )
+    },
+    "LFR, nominal .645": lambda: lfr(0.645, FIRST_SEED)[0],
+}
+"""Networks on which the answers of several seeds are compared."""
+
+
 def answers(graph: Graph, seed: int) -> dict[str, tuple[np.ndarray, float]]:
     """Labels and processor seconds of everybody on one network."""
     found = {}
@@ -158,7 +194,7 @@ def answers(graph: Graph, seed: int) -> dict[str, tuple[np.ndarray, float]]:
         start = time.process_time()
         found[name] = (get_algorithm(name)(graph, seed), time.process_time() - start)
     start = time.process_time()
-    runs = bc.Pool.from_labels([get_algorithm("louvain")(graph, seed + k) for k in range(20)])
+    runs = bc.Pool.from_labels([get_algorithm("louvain")(graph, seed + k) for k in range(N_LOUVAIN)])
     found["ECG"] = (get_baseline("ecg")(runs, graph=graph, random_state=seed), time.process_time() - start)
     return found
 
@@ -178,11 +214,28 @@ def n_communities(make: Callable[[int], Case], seed: int) -> int:
     return len(model.communities_)
 
 
+def agreement(graph: Graph) -> Values:
+    """Mean ARI and AMI of two answers with different seeds, and the fewest and most groups, of everybody."""
+    found: dict[str, list[np.ndarray]] = {}
+    for k in range(N_SEEDS):
+        for who, (labels, _) in answers(graph, FIRST_SEED + N_LOUVAIN * k).items():
+            found.setdefault(who, []).append(labels)
+    return {who: _agreement_of(labels) for who, labels in found.items()}
+
+
+def _agreement_of(labels: list[np.ndarray]) -> list[float]:
+    """The same of the answers of one method."""
+    pairs = list(combinations(labels, 2))
+    means = [round(float(np.mean([score(*pair) for pair in pairs])), 4) for score in (ari, ami)]
+    numbers = [int(np.unique(one).size) for one in labels]
+    return [*means, min(numbers), max(numbers)]
+
+
 def page(values: Values) -> str:
     """One line for each kind of network, and how often a network without groups gets more than one."""
     runs: dict[str, list[Values]] = {}
     for key, found in values.items():
-        if not key.startswith("null"):
+        if not key.startswith(("null", "seeds")):
             runs.setdefault(key.partition(": #")[0], []).append(found)
     heads = [name for name in next(iter(runs.values()))[0] if name != "mixing"] if runs else []
     lines = [
@@ -201,7 +254,26 @@ def page(values: Values) -> str:
         counts = [number for key, number in values.items() if key.startswith(f"null {name}:")]
         if counts:
             lines.append(f"| {name} | {sum(number > 1 for number in counts)} of {len(counts)} |")
+    seeded = {name: values[f"seeds {name}"] for name in SEEDED if f"seeds {name}" in values}
+    if seeded:
+        heads = list(next(iter(seeded.values())))
+        lines += [
+            "",
+            "## The same answer on every run",
+            "",
+            f"Answers with {N_SEEDS} seeds to one network of each kind, two by two.",
+            "",
+        ]
+        lines += [f"| ARI / AMI (groups) of two seeds | {' | '.join(heads)} |", "|---" * (len(heads) + 1) + "|"]
+        for name, found in seeded.items():
+            cells = [f"{a:.3f} / {m:.3f} ({_from_to(fewest, most)})" for a, m, fewest, most in found.values()]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _from_to(fewest: int, most: int) -> str:
+    """A range of numbers, or one number."""
+    return str(fewest) if fewest == most else f"{fewest} to {most}"
 
 
 def summary(values: Values) -> Values:
@@ -216,6 +288,9 @@ def summary(values: Values) -> Values:
     for name in NULLS:
         counts = [number for key, number in values.items() if key.startswith(f"null {name}:")]
         found[f"null {name}"] = sum(number > 1 for number in counts)
+    for name in SEEDED:
+        if f"seeds {name}" in values:
+            found[f"seeds {name}"] = {who: scores[0] for who, scores in values[f"seeds {name}"].items()}
     return found
 
 
@@ -233,6 +308,10 @@ def main() -> None:
             if f"{name}: #{seed}" not in kept.values:
                 kept.values[f"{name}: #{seed}"] = measure(make, seed)
                 kept.save()
+    for name, read in SEEDED.items():
+        if f"seeds {name}" not in kept.values:
+            kept.values[f"seeds {name}"] = agreement(read())
+            kept.save()
     for name, make in NULLS.items():
         for seed in range(FIRST_SEED, FIRST_SEED + options.nulls):
             if f"null {name}: #{seed}" not in kept.values:
