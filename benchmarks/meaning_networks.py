@@ -227,7 +227,7 @@ def _agreement_of(labels: list[np.ndarray]) -> list[float]:
     """The same of the answers of one method."""
     pairs = list(combinations(labels, 2))
     means = [round(float(np.mean([score(*pair) for pair in pairs])), 4) for score in (ari, ami)]
-    numbers = [int(np.unique(one).size) for one in labels]
+    numbers = [int(np.unique(one[one >= 0]).size) for one in labels]  # -1 is no group
     return [*means, min(numbers), max(numbers)]
 
 
