@@ -270,7 +270,7 @@ def test_the_number_of_weak_groups_is_the_one_with_the_most_evidence(monkeypatch
     monkeypatch.setattr(_propagation, "run", states_of({3: (40.0, 0.0), 5: (50.0, 1.0), 8: (49.0, 4.0)}))
     links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
     assert _propagation._Spectrum(links).n_detectable == 3
-    found, weak = _propagation.propagate(links, [], [np.arange(300) % 6])
+    found, weak = _propagation.propagate(links, [], [], [np.arange(300) % 6])
     assert weak is None
     assert found[0][0].max() + 1 == 5
     assert found[0][1] == pytest.approx(50.0 - 0.5 * np.log(links.total))
@@ -285,7 +285,7 @@ def test_numbers_of_groups_are_tried_until_two_in_a_row_are_worse(monkeypatch: p
         ({3: (40.0, 0.0), 5: (39.0, 0.0), 8: (39.0, 0.0), 13: (90.0, 0.0)}, 3),
     ):
         monkeypatch.setattr(_propagation, "run", states_of(nats))
-        found, _ = _propagation.propagate(links, [])
+        found, _ = _propagation.propagate(links, [], [], [])
         assert found[0][0].max() + 1 == best
 
 
@@ -295,7 +295,7 @@ def test_groups_with_little_evidence_for_their_errors_are_no_answer(
 ) -> None:
     monkeypatch.setattr(_propagation, "run", sure(share))
     links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
-    found, weak = _propagation.propagate(links, [], [np.arange(300) % 6])
+    found, weak = _propagation.propagate(links, [], [], [np.arange(300) % 6])
     nats = 14.25 - 3 - 0.5 * np.log(links.total)
     assert bool(nats > 0.05 * 300 * (1 - share)) is told
     assert bool(found) is told
@@ -306,7 +306,7 @@ def test_what_speaks_for_a_link_is_runs_spectrum_and_propagation(monkeypatch: py
     monkeypatch.setattr(_propagation, "run", states_of({3: (3.0, 0.0)}))  # certain, but not worth its description
     links = Links(block_model(300, 3, 12.0, 2.0, 0)[0])
     run, ignored = np.arange(300) % 6, [np.zeros(300, int), np.arange(300)]
-    found, weak = _propagation.propagate(links, [], [run, *ignored])
+    found, weak = _propagation.propagate(links, [], [], [run, *ignored])
     assert found == []
     assert weak is not None
     assert weak.nats == 1.0
@@ -315,7 +315,7 @@ def test_what_speaks_for_a_link_is_runs_spectrum_and_propagation(monkeypatch: py
     assert weak.share == pytest.approx((certain[left] == certain[right]).astype(float), abs=1e-4)
     monkeypatch.setattr(_propagation, "run", states_of({}))  # nothing to be believed
     monkeypatch.setattr(_propagation, "_believed", lambda links, state: False)
-    found, weak = _propagation.propagate(links, [], [run, *ignored])
+    found, weak = _propagation.propagate(links, [], [], [run, *ignored])
     assert weak is not None
     spectral = _propagation._Spectrum(links).start(6)
     wanted = 0.5 * (run[left] == run[right]) + 0.5 * (spectral[left] == spectral[right])
@@ -325,7 +325,7 @@ def test_what_speaks_for_a_link_is_runs_spectrum_and_propagation(monkeypatch: py
 
 def test_without_runs_that_count_weak_groups_have_no_answer() -> None:
     links = Links(block_model(300, 4, 12.0, 1.0, 0)[0])
-    found, weak = _propagation.propagate(links, [], [np.zeros(300, int), np.arange(300)])
+    found, weak = _propagation.propagate(links, [], [], [np.zeros(300, int), np.arange(300)])
     assert weak is None
     assert all(nats > 0 for _, nats in found)
 
@@ -358,19 +358,3 @@ def test_a_low_spectrum_shows_groups_that_no_negative_eigenvalue_shows() -> None
     weights = np.random.default_rng(0).uniform(1, 1.01, graph.adjacency.nnz)
     weighted = csr_array((weights, graph.adjacency.indices, graph.adjacency.indptr), shape=graph.adjacency.shape)
     assert _propagation._Spectrum(Links(csr_array(weighted + weighted.T))).shows_groups()
-
-
-def test_the_answer_of_belief_propagation_does_not_depend_on_the_runs() -> None:
-    graph, _ = lfr_network(400, 0.55, 14, max_degree=40, communities=(20, 60), random_state=5)
-    links = Links(graph.adjacency)
-    rng = np.random.default_rng(0)
-    some, others = ([rng.integers(8, size=400) for _ in range(3)] for _ in range(2))
-    one, two = (_propagation.propagate(links, [], runs)[0] for runs in (some, others))
-    assert [labels.tolist() for labels, _ in one] == [labels.tolist() for labels, _ in two]
-    assert one
-    # the last start is the best other state, refined on the network
-    states = _propagation._states(links, _propagation._Spectrum(links))
-    best = max(states[:-1], key=lambda state: state.nats)
-    refined = refine(links, _propagation._labels(links, best, []), np.random.default_rng(0))[0]
-    again = _propagation.run(links, int(refined.max()) + 1, refined)
-    assert (again.marginals == states[-1].marginals).all()

@@ -177,7 +177,7 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(links, best) > self._told_scale and node_certainty(links, best) > CLEAR
         if not clear:
-            told, self.weak = propagate(links, list(map(list, together or ())), groupings)
+            told, self.weak = propagate(links, refined[:2], list(map(list, together or ())), groupings)
             for labels, nats in told:
                 found.append(("belief propagation", labels))
                 self.remember(labels, nats - self._told_scale)

@@ -19,7 +19,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from scipy.special import stdtrit
 
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.significance._description import Links, compact, refine
+from biconsensus.significance._description import Links, compact
 
 GROWTH = 1.6
 """Factor between the numbers of groups that are tried; the evidence is flat over a factor of two around its best."""
@@ -84,7 +84,7 @@ class Weak:
 
 
 def propagate(
-    links: Links, together: list[list[int]], runs: Sequence[IntArray] = ()
+    links: Links, starts: Sequence[IntArray], together: list[list[int]], runs: Sequence[IntArray] = ()
 ) -> tuple[list[tuple[IntArray, float]], Weak | None]:
     """Groupings by belief propagation, each with its log evidence averaged over all groupings.
 
@@ -92,6 +92,8 @@ def propagate(
     ----------
     links : Links
         The network.
+    starts : sequence of (m,) int arrays
+        Groupings to start from, besides those that the spectrum gives; labels from 0, none missing.
     together : list of lists of int
         Nodes that must share a group.
     runs : sequence of (m,) int arrays
@@ -110,7 +112,7 @@ def propagate(
     spectrum = _Spectrum(links)
     if not spectrum.shows_groups():
         return [], None
-    states = _states(links, spectrum)
+    states = _states(links, spectrum, starts)
     best = max(states, key=lambda state: state.nats, default=None)
     nats = -np.inf if best is None else _evidence(links, best)
     usual = [labels for labels in runs if 2 <= int(labels.max(initial=-1)) + 1 <= spectrum.most_groups]
@@ -133,12 +135,8 @@ def spectral_groupings(links: Links) -> list[IntArray]:
     return [spectrum.start(max(2, spectrum.n_detectable))]
 
 
-def _states(links: Links, spectrum: _Spectrum) -> list[State]:
-    """Belief propagation for growing numbers of groups, until the evidence falls; only what can be believed.
-
-    The numbers leave gaps, so the groups of the best state are refined on the network, and it starts once more from
-    there. Base runs are no start: which state they lead to would depend on their seeds.
-    """
+def _states(links: Links, spectrum: _Spectrum, starts: Sequence[IntArray]) -> list[State]:
+    """Belief propagation for growing numbers of groups, until the evidence falls; only what can be believed."""
     n_cells, found = links.source.size, list[State]()
     q, worse = max(2, spectrum.n_detectable), 0
     while q <= spectrum.most_groups and q * n_cells <= MAX_CELLS and worse < 2:
@@ -147,10 +145,7 @@ def _states(links: Links, spectrum: _Spectrum) -> list[State]:
         worse = 0 if near else worse + 1
         found.append(state)
         q = max(q + 1, round(GROWTH * q))
-    found = [state for state in found if _believed(links, state)]
-    if found:
-        best = max(found, key=lambda state: state.nats)
-        labels = refine(links, _labels(links, best, []), np.random.default_rng(0))[0]
+    for labels in starts:
         n_groups = int(labels.max()) + 1
         if 1 < n_groups <= spectrum.most_groups and n_groups * n_cells <= MAX_CELLS:
             found.append(run(links, n_groups, labels))
