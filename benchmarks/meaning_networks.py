@@ -12,19 +12,23 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
+from sklearn.metrics import adjusted_mutual_info_score as ami
 from sklearn.metrics import adjusted_rand_score as ari
 
 import biconsensus as bc
 from benchmarks.results import Results, Values
 from biconsensus.baselines import get_baseline
-from biconsensus.datasets import load_network
+from biconsensus.datasets import load_facebook100, load_network
 from biconsensus.graphs import Graph, lfr_network, read_graph
 from biconsensus.sources.networks import get_algorithm
 
 FIRST_SEED = 1000
+N_SEEDS, N_LOUVAIN = 6, 20
+"""Answers of everybody to one network that are compared, and Louvain runs of ECG, none of which two answers share."""
 QUICK = os.environ.get("BENCH") == "quick"
 Case = tuple[Graph, np.ndarray]
 
@@ -148,6 +152,42 @@ NULLS: dict[str, Callable[[int], Case]] = {
 }
 
 
+SEEDED: dict[str, Callable[[int], Graph]] = {
+    **{
+        name: lambda seed, key=key: read_graph(load_network(key).adjacency)  # type: ignore[misc]
+        for name, key in {
+            "karate": "karate_club",
+            "dolphins": "dolphins",
+            "Les Misérables": "lesmis",
+            "political books": "polbooks",
+            "football": "football",
+        }.items()
+    },
+    **{
+        name: lambda seed, name=name: read_graph(load_facebook100(name).adjacency)  # type: ignore[misc]
+        for name in ("Caltech36", "Reed98")
+    },
+    **{
+        name: lambda seed, name=name: CASES[name](seed)[0]  # type: ignore[misc]
+        for name in (
+            "LFR, nominal .48",
+            "LFR, nominal .59",
+            "LFR, nominal .70",
+            "block model, 1.2 times the limit",
+            "block model, 1.5 times",
+            "block model, 2 times",
+            "44 unequal groups",
+        )
+    },
+    "LFR, nominal .645": lambda seed: lfr(0.645, seed)[0],
+}
+"""Networks on which the answers of several seeds are compared: kinds that are generated, and published ones."""
+GENERATED = ("LFR", "block", "44")
+"""What the names of generated kinds begin with."""
+N_SEEDED = 1 if QUICK else 3
+"""Networks of each generated kind: agreement differs much from one to the next."""
+
+
 def answers(graph: Graph, seed: int) -> dict[str, tuple[np.ndarray, float]]:
     """Labels and processor seconds of everybody on one network."""
     found = {}
@@ -158,7 +198,7 @@ def answers(graph: Graph, seed: int) -> dict[str, tuple[np.ndarray, float]]:
         start = time.process_time()
         found[name] = (get_algorithm(name)(graph, seed), time.process_time() - start)
     start = time.process_time()
-    runs = bc.Pool.from_labels([get_algorithm("louvain")(graph, seed + k) for k in range(20)])
+    runs = bc.Pool.from_labels([get_algorithm("louvain")(graph, seed + k) for k in range(N_LOUVAIN)])
     found["ECG"] = (get_baseline("ecg")(runs, graph=graph, random_state=seed), time.process_time() - start)
     return found
 
@@ -178,11 +218,28 @@ def n_communities(make: Callable[[int], Case], seed: int) -> int:
     return len(model.communities_)
 
 
+def agreement(graph: Graph) -> Values:
+    """Mean ARI and AMI of two answers with different seeds, and the fewest and most groups, of everybody."""
+    found: dict[str, list[np.ndarray]] = {}
+    for k in range(N_SEEDS):
+        for who, (labels, _) in answers(graph, FIRST_SEED + N_LOUVAIN * k).items():
+            found.setdefault(who, []).append(labels)
+    return {who: _agreement_of(labels) for who, labels in found.items()}
+
+
+def _agreement_of(labels: list[np.ndarray]) -> list[float]:
+    """The same of the answers of one method."""
+    pairs = list(combinations(labels, 2))
+    means = [round(float(np.mean([score(*pair) for pair in pairs])), 4) for score in (ari, ami)]
+    numbers = [int(np.unique(one[one >= 0]).size) for one in labels]  # -1 is no group
+    return [*means, min(numbers), max(numbers)]
+
+
 def page(values: Values) -> str:
     """One line for each kind of network, and how often a network without groups gets more than one."""
     runs: dict[str, list[Values]] = {}
     for key, found in values.items():
-        if not key.startswith("null"):
+        if not key.startswith(("null", "seeds")):
             runs.setdefault(key.partition(": #")[0], []).append(found)
     heads = [name for name in next(iter(runs.values()))[0] if name != "mixing"] if runs else []
     lines = [
@@ -201,7 +258,36 @@ def page(values: Values) -> str:
         counts = [number for key, number in values.items() if key.startswith(f"null {name}:")]
         if counts:
             lines.append(f"| {name} | {sum(number > 1 for number in counts)} of {len(counts)} |")
+    seeded = {name: _seeded(values, name) for name in SEEDED if _seeded(values, name)}
+    if seeded:
+        heads = list(next(iter(seeded.values()))[0])
+        lines += [
+            "",
+            "## The same answer on every run",
+            "",
+            f"Answers with {N_SEEDS} seeds to one network, two by two.",
+            "",
+        ]
+        lines += [f"| ARI / AMI (groups) of two seeds | networks | {' | '.join(heads)} |"]
+        lines += ["|---" * (len(heads) + 2) + "|"]
+        for name, runs_of_name in seeded.items():
+            cells = []
+            for who in heads:
+                found = np.array([run[who] for run in runs_of_name])
+                groups = _from_to(int(found[:, 2].min()), int(found[:, 3].max()))
+                cells.append(f"{found[:, 0].mean():.3f} / {found[:, 1].mean():.3f} ({groups})")
+            lines.append(f"| {name} | {len(runs_of_name)} | {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _seeded(values: Values, name: str) -> list[Values]:
+    """The agreement of seeds on every network of a kind."""
+    return [found for key, found in values.items() if key.startswith(f"seeds {name}: #")]
+
+
+def _from_to(fewest: int, most: int) -> str:
+    """A range of numbers, or one number."""
+    return str(fewest) if fewest == most else f"{fewest} to {most}"
 
 
 def summary(values: Values) -> Values:
@@ -216,6 +302,10 @@ def summary(values: Values) -> Values:
     for name in NULLS:
         counts = [number for key, number in values.items() if key.startswith(f"null {name}:")]
         found[f"null {name}"] = sum(number > 1 for number in counts)
+    for name in SEEDED:
+        runs = _seeded(values, name)
+        if runs:
+            found[f"seeds {name}"] = {who: round(float(np.mean([run[who][0] for run in runs])), 4) for who in runs[0]}
     return found
 
 
@@ -228,10 +318,15 @@ def main() -> None:
     warnings.simplefilter("ignore")
     kept = Results.open("meaning_networks", page, summary)
     for name, make in CASES.items():
-        repeats = options.graphs if name.startswith(("LFR", "block", "44")) else 1
+        repeats = options.graphs if name.startswith(GENERATED) else 1
         for seed in range(FIRST_SEED, FIRST_SEED + repeats):
             if f"{name}: #{seed}" not in kept.values:
                 kept.values[f"{name}: #{seed}"] = measure(make, seed)
+                kept.save()
+    for name, read in SEEDED.items():
+        for seed in range(FIRST_SEED, FIRST_SEED + (N_SEEDED if name.startswith(GENERATED) else 1)):
+            if f"seeds {name}: #{seed}" not in kept.values:
+                kept.values[f"seeds {name}: #{seed}"] = agreement(read(seed))
                 kept.save()
     for name, make in NULLS.items():
         for seed in range(FIRST_SEED, FIRST_SEED + options.nulls):

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 CHANCE_NOTES = {
     "agreement": "it rests on the agreement of the sources, so it shows that they agree, not that they are right",
     "points": "it rests on the valleys of density around the group",
-    "links": "it rests on the links of the network, compared with what the degrees of the nodes explain",
+    "links": "it is how many sets with as many links inside are to be expected in a network without groups, "
+    "and a value near 1 says that the group alone could be chance, not that the network has no groups",
     "models": "it is the expected number of such models in pure noise",
 }
 """What the chance of a group rests on, by the kind of evidence."""
