@@ -11,6 +11,7 @@ from biconsensus.significance._description import (
     GroupLinks,
     Links,
     compact,
+    description_gain,
     groups_cost,
     node_certainty,
     one_rate,
@@ -92,6 +93,13 @@ def test_rates_are_links_over_those_of_chance(weighted: tuple[Links, np.ndarray]
     chance = np.outer(degree, degree) / degree.sum()
     expected = dense[same].sum() / chance[same].sum(), dense[~same].sum() / chance[~same].sum()
     assert links.rates(labels) == pytest.approx(expected)
+
+
+def test_the_two_sides_of_a_bipartite_network_are_no_communities() -> None:
+    sides = np.repeat([0, 1], 12)
+    across = csr_array((sides[:, None] != sides).astype(float))
+    inside = csr_array(((sides[:, None] == sides) & ~np.eye(24, dtype=bool)).astype(float))
+    assert description_gain(Links(across), sides) < 0 < description_gain(Links(inside), sides)
 
 
 def test_links_to_groups_are_summed_exactly_as_by_a_product() -> None:

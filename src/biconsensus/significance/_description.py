@@ -112,7 +112,8 @@ def gain_of_tally(number: FloatArray, degree: FloatArray, inner: FloatArray, tot
     own = float(xlogy(inner, np.maximum(inner, TINY) / (total * expected)).sum())
     own += float(xlogy(outside, max(outside, TINY) / (total * (1.0 - chance))))
     own -= float(log_choose(inside + n_groups - 1, n_groups - 1))
-    return max(one, own) - float(np.log(total + 1)) - float(np.log(2.0)) - groups_cost(number)
+    saved = max(one, own) if inside > chance * total else 0.0  # groups with too few links inside are no communities
+    return saved - float(np.log(total + 1)) - float(np.log(2.0)) - groups_cost(number)
 
 
 def log_false_alarms(links: Links, labels: IntArray) -> FloatArray:
