@@ -78,7 +78,7 @@ def test_singletons_do_not_make_the_sample_large() -> None:
 
 
 @pytest.mark.parametrize(
-    ("small", "asked"), [((60, 150), ("auto", 8)), ((7, 10, 15), ("auto",)), ((), (8,))], ids=["some", "tiny", "none"]
+    ("small", "asked"), [((60, 150), ("auto", 10)), ((7, 10, 15), ("auto",)), ((), (8,))], ids=["some", "tiny", "none"]
 )
 def test_sampled_and_exact_search_agree(monkeypatch, small, asked) -> None:
     # a smaller sample of a smaller table sees the same in a fraction of the time
