@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,6 +102,13 @@ def test_wrong_lengths_are_told(blobs: Any) -> None:
         render_report(blobs[0], truth=[0, 1, 2])
     with pytest.raises(bc.errors.InputError, match="X must have one row for each of the 120 elements"):
         render_report(blobs[0], X=np.zeros((3, 2)))
+    with pytest.raises(bc.errors.InputError, match="X: column 'id' does not hold numbers"):
+        render_report(blobs[0], X=pd.DataFrame({"id": ["a"] * 120, "x": 0.0}))
+
+
+def test_a_page_is_not_written_under_another_ending(blobs: Any, tmp_path: Path) -> None:
+    with pytest.raises(bc.errors.InputError, match=r"page\.pdf: the report is an HTML page"):
+        blobs[0].write_report(tmp_path / "page.pdf")
 
 
 def test_write_is_whole_or_not_at_all(blobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

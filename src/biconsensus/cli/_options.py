@@ -260,7 +260,7 @@ Algorithm = Annotated[
         "--algorithm",
         "-a",
         metavar="NAME",
-        help="Algorithm to run: see `biconsensus algorithms`; may be repeated.",
+        help="Algorithm to run, or several: a,b; may be repeated. See `biconsensus algorithms`.",
         autocompletion=_complete_algorithms,
         rich_help_panel=SEARCHES,
     ),
@@ -281,7 +281,7 @@ Models = Annotated[
         "--model",
         "-m",
         metavar="NAME",
-        help="Kind of model: see `biconsensus models`. If it is repeated, the kinds compete for the points.",
+        help="Kind of model, or several, which compete for the points: a,b; may be repeated. See `biconsensus models`.",
         autocompletion=_complete_models,
         rich_help_panel=MODELS,
     ),
@@ -391,6 +391,11 @@ def bounds(texts: list[str]) -> dict[str, tuple[float, float]] | None:
             raise typer.BadParameter(f"--bound must be NAME=LOW:HIGH, such as radius=5:50; received {text!r}.")
         found[name] = pair
     return found or None
+
+
+def names_in(texts: list[str]) -> list[str]:
+    """Names that were given one by one, or several with commas between them."""
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 def count_or_auto(text: str, option: str) -> str | int:

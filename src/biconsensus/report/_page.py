@@ -22,10 +22,13 @@ from biconsensus.report._recipe import recipe
 from biconsensus.report._sample import Sample
 from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
+from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
+PAGES = (".html", ".htm", "")
+"""Endings of a report; devices and pipes have none."""
 CHANCE_NOTES = {
     "agreement": "it rests on the agreement of the sources, so it shows that they agree, not that they are right",
     "points": "it rests on the valleys of density around the group",
@@ -65,6 +68,12 @@ SCRIPTS = (
 """Parts of the script, in the order in which they stand in the page."""
 
 
+def check_page(path: str | Path) -> None:
+    """Refuse a name that says that the file is no page."""
+    if Path(path).suffix.lower() not in PAGES:
+        raise InputError(f"{path}: the report is an HTML page; give it a name that ends in .html.")
+
+
 def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None:
     """Write the report of a consensus: one file that opens offline.
 
@@ -87,6 +96,7 @@ def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None
     """
     from biconsensus.pool.io import atomic_path
 
+    check_page(path)
     text = render_report(consensus, **options)
     with atomic_path(path) as new:
         # names of files need not be UTF-8; what cannot be written is replaced
@@ -341,13 +351,16 @@ def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
             "“Do the sources fall into camps?” shows an answer for each."
         )
     if empty:
-        found.append(f"{empty:,} {'candidate of the pool is' if empty == 1 else 'candidates of the pool are'} empty.")
+        found.append(f"{counted(empty, 'candidate')} of the pool {'is' if empty == 1 else 'are'} empty.")
     if trivial:
-        hold = "1 candidate holds" if trivial == 1 else f"{trivial:,} candidates hold"
-        found.append(f"{hold} 90% or more of what the source saw; pool.clean() leaves such candidates out.")
+        hold = "holds" if trivial == 1 else "hold"
+        found.append(
+            f"{counted(trivial, 'candidate')} {hold} 90% or more of what the source saw; pool.clean() leaves such "
+            "candidates out."
+        )
     if pool.left_out:
-        what = "1 candidate was" if len(pool.left_out) == 1 else f"{len(pool.left_out):,} candidates were"
-        found.append(f"{what} left out beforehand as empty or trivial.")
+        were = "was" if len(pool.left_out) == 1 else "were"
+        found.append(f"{counted(len(pool.left_out), 'candidate')} {were} left out beforehand as empty or trivial.")
     return found
 
 

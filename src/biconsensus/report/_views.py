@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 
+from biconsensus._checks import check_columns_are_numbers
 from biconsensus.errors import InputError
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
@@ -93,6 +94,7 @@ def domain_view(
     if X is None:
         return None
     given = X.columns if features is None and hasattr(X, "columns") else features
+    check_columns_are_numbers(X)
     X = np.asarray(X, np.float64)
     if X.ndim != 2 or X.shape[0] != consensus.labels.size:
         raise InputError(

@@ -1,4 +1,4 @@
-"""`python -m biconsensus.cli`."""
+"""`python -m biconsensus`."""
 
 from __future__ import annotations
 
