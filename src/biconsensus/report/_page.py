@@ -14,6 +14,7 @@ import numpy as np
 
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
+from biconsensus.pool._pool import TRIVIAL_SHARE
 from biconsensus.report._data import candidate_data, element_data, extra_columns
 from biconsensus.report._encode import to_json
 from biconsensus.report._modes import modes_view
@@ -213,12 +214,15 @@ def page_data(
 ) -> dict[str, Any]:
     """Everything that the script draws; a function of the result and of what is given with it, nothing is searched."""
     sample, stops = Sample.of(consensus), stops_of(consensus)
+    smallest = [consensus.settings.get(name) for name in ("min_elements", "min_candidates")]
+    if consensus.settings.get("chosen_by") in ("points", "links"):  # base results may be chosen as they are
+        smallest[1] = None
     return {
         "colors": COLORS,
         "outlier": OUTLIER,
         "overlap": bool(consensus.settings.get("overlap")),
         "kind": consensus.settings.get("evidence", "agreement"),
-        "smallest": [consensus.settings.get(name) for name in ("min_elements", "min_candidates")],
+        "smallest": smallest,
         "alternatives": consensus.extraction.get("alternatives", []),
         "recipe": recipe(consensus, command),
         "extra": extra_columns(consensus, extra or {}),
@@ -340,27 +344,24 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
 
 def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
     """What deserves a look in the pool: sources in several camps, empty and trivial candidates."""
-    pool = consensus.pool
-    sizes = pool.sizes
-    empty = int((sizes == 0).sum())
-    trivial = int(((sizes >= 0.9 * pool.seen_sizes) & (sizes > 0)).sum())
-    found = []
+    pool, found = consensus.pool, []
     if modes is not None and modes["number"] > 1:
         found.append(
             f"the sources form {modes['number']} camps, and one answer for all of them may fit none; the section "
             "“Do the sources fall into camps?” shows an answer for each."
         )
+    if consensus.extraction.get("silent"):  # the summary says how many of such candidates did not vote
+        return found
+    empty = int((pool.sizes == 0).sum())
+    trivial = int(((pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) & (pool.sizes > 0)).sum())
     if empty:
         found.append(f"{counted(empty, 'candidate')} of the pool {'is' if empty == 1 else 'are'} empty.")
     if trivial:
         hold = "holds" if trivial == 1 else "hold"
         found.append(
-            f"{counted(trivial, 'candidate')} {hold} 90% or more of what the source saw; pool.clean() leaves such "
-            "candidates out."
+            f"{counted(trivial, 'candidate')} {hold} {TRIVIAL_SHARE:.0%} or more of what the source saw; pool.clean() "
+            "leaves such candidates out."
         )
-    if pool.left_out:
-        were = "was" if len(pool.left_out) == 1 else "were"
-        found.append(f"{counted(len(pool.left_out), 'candidate')} {were} left out beforehand as empty or trivial.")
     return found
 
 

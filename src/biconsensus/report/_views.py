@@ -27,6 +27,8 @@ MOST_COLUMNS = 8
 """Columns of the data that can be chosen as axes, those that tell the groups apart best."""
 MOST_DISCRIMINANT = 500
 """Columns up to which the directions that separate the groups are computed, as their cost is cubic."""
+SMALL_DIFFERENCE = 0.2
+"""Standard deviations between two means below which a column tells nothing: what Cohen (1988) calls a small effect."""
 TELLING = 6
 """Features that are listed for a group."""
 MOST_DESCRIBED = 100
@@ -236,6 +238,7 @@ def telling_features(stops: list[Stop], sample: Sample, X: FloatArray, names: li
             mean, rest = inside / number, (total - inside) / (labels.size - number)
             apart = (mean - rest) / spread
             top = np.argsort(-np.abs(apart), kind="stable")[:TELLING]
+            top = [k for k in top if abs(apart[k]) >= SMALL_DIFFERENCE] or top[:1]
             groups.append([[int(k), *(round_off(v[k], 4) for v in (apart, mean, rest))] for k in top])
         found.append(groups)
     used = sorted({int(row[0] or 0) for groups in found for rows in groups for row in rows})
