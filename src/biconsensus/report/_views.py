@@ -238,8 +238,8 @@ def telling_features(stops: list[Stop], sample: Sample, X: FloatArray, names: li
             mean, rest = inside / number, (total - inside) / (labels.size - number)
             apart = (mean - rest) / spread
             top = np.argsort(-np.abs(apart), kind="stable")[:TELLING]
-            top = [k for k in top if abs(apart[k]) >= SMALL_DIFFERENCE] or top[:1]
-            groups.append([[int(k), *(round_off(v[k], 4) for v in (apart, mean, rest))] for k in top])
+            tell = [k for k in top if abs(apart[k]) >= SMALL_DIFFERENCE] or top[:1]
+            groups.append([[int(k), *(round_off(v[k], 4) for v in (apart, mean, rest))] for k in tell])
         found.append(groups)
     used = sorted({int(row[0] or 0) for groups in found for rows in groups for row in rows})
     return {"names": {str(k): names[k] for k in used}, "groups": found}
