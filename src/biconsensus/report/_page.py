@@ -274,42 +274,18 @@ def behind_models(consensus: Consensus) -> str:
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:
     """The figures at the top, each with what it means."""
-    inside = consensus.labels >= 0
-    overlap = content["overlap"]
+    inside, overlap = consensus.labels >= 0, content["overlap"]
     sure = consensus.backing if overlap or len(consensus) == 0 else consensus.confidence().elements
     mean = f"{sure[inside].mean():.2f}" if inside.any() else "–"
     doubtful = f"{int((sure[inside] < DOUBTFUL).sum()):,}"
     if overlap:
-        certain = [
-            (
-                "backing",
-                "Mean backing",
-                mean,
-                "Mean share of the candidates behind a group that hold an element.",
-            ),
-            (
-                "doubtful",
-                "Backing below 0.5",
-                doubtful,
-                "Elements that fewer than half of the candidates behind their group hold.",
-            ),
-        ]
+        why_mean = "Mean share of the candidates behind a group that hold an element."
+        why_doubtful = "Elements that fewer than half of the candidates behind their group hold."
     else:
-        certain = [
-            (
-                "confidence",
-                "Mean confidence",
-                mean,
-                "Probability that an element would be found in its group again with new sources, on average.",
-            ),
-            (
-                "doubtful",
-                "Confidence below 0.5",
-                doubtful,
-                "Elements that would probably not be found in their group again.",
-            ),
-        ]
-    number, n_sources = f"{len(consensus):,}", f"{len(consensus.pool.sources):,}"
+        why_mean = "Probability that an element would be found in its group again with new sources, on average."
+        why_doubtful = "Elements that would probably not be found in their group again."
+    measure, number = "backing" if overlap else "confidence", f"{len(consensus):,}"
+    n_sources, n_candidates = (f"{value:,}" for value in (len(consensus.pool.sources), consensus.pool.shape[1]))
     if _are_models(consensus):
         found = ("groups", "Models", number, "Models that chance does not explain.")
         voters = [("sources", "Hypotheses", n_sources, "Models through random samples of points, which voted.")]
@@ -317,18 +293,15 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
         found = ("groups", "Groups", number, "Groups that the sources agree on, at the point of the slider.")
         voters = [
             ("sources", "Sources", n_sources, "Base groupings that voted."),
-            ("candidates", "Candidates", f"{consensus.pool.shape[1]:,}", "Groups of all sources together."),
+            ("candidates", "Candidates", n_candidates, "Groups of all sources together."),
         ]
+    outside = "Elements that no group holds. They come first in the list of elements."
     rows = [
         found,
         ("elements", "Elements", f"{inside.size:,}", "All elements of the input."),
-        (
-            "outside",
-            "In no group",
-            f"{int((~inside).sum()):,}",
-            "Elements that no group holds. They come first in the list of elements.",
-        ),
-        *certain,
+        ("outside", "In no group", f"{int((~inside).sum()):,}", outside),
+        (measure, f"Mean {measure}", mean, why_mean),
+        ("doubtful", f"{measure.capitalize()} below {DOUBTFUL}", doubtful, why_doubtful),
         *voters,
     ]
     why = {
