@@ -52,6 +52,9 @@ CASES = {
     "a page of another kind": (["merge", "labels.csv", "--report", "page.pdf"], "page.pdf: the report is an HTML page"),
     "a result in a table": (["merge", "labels.csv", "--save", "all.csv"], "give it a name such as result.bic"),
     "no picture": (["fit", "numbers.csv", "-t", "1", "-r", "a.html", "--image", "nope.png"], "no file nope.png; check"),
+    "no weight": (["merge", "labels.csv", "--weight", "run0"], "--weight must be NAME=X, such as run0=2; received"),
+    "one element together": (["merge", "labels.csv", "--together", "e0"], "--together e0 names one element; name two"),
+    "no result": (["inspect", "nope.bic"], "there is no file nope.bic; check the path."),
     "zero elements": (["merge", "labels.csv", "--min-elements", "0"], "min-elements"),
 }
 

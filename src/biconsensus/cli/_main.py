@@ -166,6 +166,8 @@ def _expected(error: Exception) -> bool:
 
 def _text_of(error: Exception) -> str:
     """What an error says; system errors with the file first."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"there is no file {error.filename}; check the path."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error) or type(error).__name__
