@@ -760,10 +760,13 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
         return "no group: there is only one element, and a group has two or more."
     if pool.rows.nnz == 0:
         return "no group: every candidate of the pool is empty."
-    if pool.sizes.max() <= 1 and pool.counts.max() == 1:
-        return "no group: every source leaves every element alone, or puts it in no group."
     n_sources = np.unique(pool.source_of).size
     elements, sources = settings.sizes
+    if np.bincount(pool.rows.indices).max() <= 1 < elements and pool.counts.max() == 1:
+        return (
+            "no group: every source leaves every element alone, or puts it in no group, and a group needs "
+            f"min_elements={elements}."
+        )
     if n_sources < sources:
         return (
             f"no group: the pool has {counted(n_sources, 'source')}, fewer than min_candidates={sources}; "
