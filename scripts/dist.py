@@ -153,7 +153,7 @@ def tried(wheel: Path, name: str) -> Trial:
         error = error or failure([str(python), *trial], place)
         nothing = seconds([str(python), "-c", "pass"], place)
         importing = seconds([str(python), "-c", "import biconsensus"], place) - nothing
-        helping = seconds([str(python), "-m", "biconsensus.cli", "--help"], place)
+        helping = seconds([str(python), "-m", "biconsensus", "--help"], place)
         return Trial(name, error, size, importing, helping)
 
 

@@ -67,7 +67,9 @@ def draw_overview(X: Any, base: dict[str, Any], consensus: bc.Consensus) -> None
         panel.suptitle(title, fontsize=11)
     ax = draw_points(X, consensus.labels, answer.subplots(), size=12)
     ax.set(xticks=[], yticks=[])
-    answer.suptitle(f"{len(consensus)} groups, {(consensus.labels < 0).sum()} points in none", fontsize=11)
+    left = int((consensus.labels < 0).sum())
+    outside = f"{left} points in none" if left else "every point in one"
+    answer.suptitle(f"{len(consensus)} groups, {outside}", fontsize=11)
     figure.savefig(OUT / "overview.png", dpi=110)
     plt.close(figure)
 

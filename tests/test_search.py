@@ -162,3 +162,19 @@ def test_columns_of_polars_and_arrow_are_label_vectors() -> None:
     for column in (polars.Series(labels), arrow.array(labels), arrow.chunked_array([labels])):
         assert bc.find_consensus(column).labels.tolist() == bc.find_consensus(labels).labels.tolist()
         assert bc.find_consensus([column] * 3).labels.tolist() == bc.find_consensus([labels] * 3).labels.tolist()
+
+
+def test_a_network_is_no_table_of_labels() -> None:
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(TypeError, match=r"labels is a network \(Graph\); ConsensusCommunities finds its communities"):
+        bc.find_consensus(networkx.karate_club_graph())
+
+
+def test_communities_in_place_of_labels_are_pointed_out() -> None:
+    with pytest.raises(TypeError, match=r"\{0, 1\} \(set\), which is no label.* Pool\.from_groups takes such groups"):
+        bc.find_consensus([[{0, 1}, {2, 3}]] * 4)
+
+
+def test_elements_that_are_alone_everywhere_are_no_matter_of_sizes() -> None:
+    with pytest.warns(NoConsensusWarning, match="every source leaves every element alone"):
+        assert bc.find_consensus([list(range(10))] * 3).labels.tolist() == [-1] * 10

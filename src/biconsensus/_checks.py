@@ -82,12 +82,12 @@ def check_quorum(value: object) -> Fraction:
     return exact.limit_denominator(FINEST_QUORUM.denominator)
 
 
-def check_limit(value: object, what: str = "memory_limit") -> int | None:
+def check_limit(value: object) -> int | None:
     """Whole number of bytes above zero, or None for what the machine has."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral) or value <= 0:
-        raise InputError(f"{what} must be a whole number of bytes above 0, or None; got {value!r}.")
+        raise InputError(f"memory_limit must be a whole number of bytes above 0, or None; got {value!r}.")
     return int(value)
 
 
@@ -147,54 +147,54 @@ def _check_entries(values: FloatArray, what: str, axis: str) -> None:
         )
 
 
-def check_matrix_entries(values: NDArray[Any], columns: IntArray, what: str = "A") -> None:
+def check_matrix_entries(values: NDArray[Any], columns: IntArray) -> None:
     """Stored entries of a matrix are finite and not negative; the error names the candidate."""
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         place = int(bad[0])
         raise InputError(
-            f"{what} must hold no NaN, infinite or negative value; candidate {int(columns[place])} has "
+            f"A must hold no NaN, infinite or negative value; candidate {int(columns[place])} has "
             f"{values[place]} ({bad.size} such entries in all)."
         )
 
 
-def check_finite(X: FloatArray, what: str = "X") -> FloatArray:
+def check_finite(X: FloatArray) -> FloatArray:
     """Array without NaN or infinity; the error has the count and the first position."""
     bad = np.argwhere(~np.isfinite(X))
     if bad.size:
         place, many = tuple(int(i) for i in bad[0]), "value" if len(bad) == 1 else "values"
         raise InputError(
-            f"{what} must be finite; it contains {len(bad)} NaN or infinite {many}, the first at {place}. "
+            f"X must be finite; it contains {len(bad)} NaN or infinite {many}, the first at {place}. "
             "Impute or drop them first."
         )
     return X
 
 
-def check_squares(X: FloatArray, what: str = "X") -> FloatArray:
+def check_squares(X: FloatArray) -> FloatArray:
     """Array of values whose fourth powers are numbers, so that squared distances can be squared again."""
     largest = float(np.abs(X).max(initial=0.0))
     if largest and not 1 / LARGEST <= largest <= LARGEST:
         raise InputError(
-            f"{what} has values up to {largest:.3g}, whose squared distances overflow or vanish; "
+            f"X has values up to {largest:.3g}, whose squared distances overflow or vanish; "
             f"multiply it by {1 / largest:.0e} first, and every length with it."
         )
     return X
 
 
-def check_is_plain(X: Any, what: str = "X") -> None:
+def check_is_plain(X: Any) -> None:
     """Refuse masked cells, whose values are arbitrary, and dates, which NumPy would take as counts."""
     if np.ma.is_masked(X):
         masked = int(np.ma.getmaskarray(X).sum())
-        raise InputError(f"{what} has {masked} masked values. Fill them in, or leave their rows or columns out.")
+        raise InputError(f"X has {masked} masked values. Fill them in, or leave their rows or columns out.")
     frame = hasattr(X, "iloc") and hasattr(X, "columns")
     kinds = zip(X.columns, X.dtypes) if frame else [("", X.dtype)] if isinstance(X, np.ndarray) else []
     for name, kind in kinds:
         if getattr(kind, "kind", "") in ("m", "M"):
             where = f"column {name!r} holds" if frame else "it holds"
-            raise InputError(f"{what}: {where} dates or durations ({kind}). Make them numbers of the unit that counts.")
+            raise InputError(f"X: {where} dates or durations ({kind}). Make them numbers of the unit that counts.")
 
 
-def check_columns_are_numbers(X: Any, what: str = "X") -> None:
+def check_columns_are_numbers(X: Any) -> None:
     """Columns of a data frame that can all be made numbers; the error names the first one that cannot."""
     if not hasattr(X, "iloc"):
         return
@@ -204,7 +204,7 @@ def check_columns_are_numbers(X: Any, what: str = "X") -> None:
             np.asarray(column, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"{what}: column {name!r} does not hold numbers ({column.dtype}, the first is {column.iloc[0]!r}). "
+                f"X: column {name!r} does not hold numbers ({column.dtype}, the first is {column.iloc[0]!r}). "
                 "Leave it out, or encode it as numbers first."
             ) from error
 

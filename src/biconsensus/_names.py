@@ -15,7 +15,8 @@ Target = TypeVar("Target", bound=Callable[..., Any])
 
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("n_clusters", "n_components", "n_communities", "n_models", "num_clusters", "clusters", "k", "K"), ("n_groups",)
+        ("n_clusters", "n_components", "n_communities", "n_models", "max_models", "num_clusters", "clusters", "k", "K"),
+        ("n_groups",),
     ),
     **dict.fromkeys(("seed", "random_seed", "rng"), ("random_state",)),
     **dict.fromkeys(("labels", "clusterings", "partitions", "base_labels", "ensemble"), ("pool", "labels")),

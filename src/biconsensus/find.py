@@ -42,6 +42,7 @@ from biconsensus.quorum._choice import Option, alternatives_of, options_of, scor
 from biconsensus.quorum._path import NEARLY_AS_GOOD, PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._notebook import counted
 from biconsensus.solvers import check_solver_memory, get_solver
 
 __all__ = ["Search", "find_consensus", "solve"]
@@ -761,9 +762,14 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
         return "no group: every candidate of the pool is empty."
     n_sources = np.unique(pool.source_of).size
     elements, sources = settings.sizes
+    if np.bincount(pool.rows.indices).max() <= 1 < elements and pool.counts.max() == 1:
+        return (
+            "no group: every source leaves every element alone, or puts it in no group, and a group needs "
+            f"min_elements={elements}."
+        )
     if n_sources < sources:
         return (
-            f"no group: the pool has {n_sources} sources, fewer than min_candidates={sources}; "
+            f"no group: the pool has {counted(n_sources, 'source')}, fewer than min_candidates={sources}; "
             f"set min_candidates={n_sources} or add sources."
         )
     if pool.shape[0] < elements:
@@ -779,5 +785,5 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
     return (
         f"no group of at least min_elements={elements} elements and "
         f"min_candidates={sources} sources at quorum {quorum:g} among "
-        f"{pool.shape[0]} elements and {n_sources} sources; lower the minimum sizes or the quorum."
+        f"{pool.shape[0]} elements and {counted(n_sources, 'source')}; lower the minimum sizes or the quorum."
     )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-PROGRAM = [sys.executable, "-m", "biconsensus.cli"]
+PROGRAM = [sys.executable, "-m", "biconsensus"]
 
 
 @pytest.fixture(scope="session")

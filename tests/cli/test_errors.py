@@ -46,6 +46,15 @@ CASES = {
     "demo into a file": (["demo", "--out", "words.csv"], "words.csv is a file; give the name of a folder"),
     "kind of input": (["explore", "labels.csv", "--kind", "net"], "unknown kind 'net'. Did you mean 'network'?"),
     "port": (["explore", "labels.csv", "--port", "99999"], "port must be from 0 to 65535, got 99999"),
+    "a file without a command": (["labels.csv"], "labels.csv is a file; say first what is to be done with it"),
+    "several files": (["merge", "labels.csv", "kept.csv"], "one file. Of several groupings make one table"),
+    "an option without its value": (["merge", "labels.csv", "--report"], "Try 'biconsensus merge --help'."),
+    "a page of another kind": (["merge", "labels.csv", "--report", "page.pdf"], "page.pdf: the report is an HTML page"),
+    "a result in a table": (["merge", "labels.csv", "--save", "all.csv"], "give it a name such as result.bic"),
+    "no picture": (["fit", "numbers.csv", "-t", "1", "-r", "a.html", "--image", "nope.png"], "no file nope.png; check"),
+    "no weight": (["merge", "labels.csv", "--weight", "run0"], "--weight must be NAME=X, such as run0=2; received"),
+    "one element together": (["merge", "labels.csv", "--together", "e0"], "--together e0 names one element; name two"),
+    "no result": (["inspect", "nope.bic"], "there is no file nope.bic; check the path."),
     "zero elements": (["merge", "labels.csv", "--min-elements", "0"], "min-elements"),
 }
 

@@ -409,3 +409,16 @@ def test_a_narrow_terminal_shows_fewer_columns_with_whole_headings(
     assert headings[60].split() == ["group", "elements", "confidence", "chance", "backing"]
     assert headings[80].split() == ["group", "elements", "confidence", "chance", "sources", "candidates", "backing"]
     assert len(headings[60]) <= 60
+
+
+def test_kinds_of_models_and_algorithms_may_be_given_in_one_word(here: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "line.csv").write_text("x,y\n" + "".join(f"{k / 40},{k / 40}\n" for k in range(40)))
+    options = ("fit", "line.csv", "-t", "0.01", "--samples", "200", "--json")
+    together, apart = here(*options, "-m", "line,circle"), here(*options, "-m", "line", "-m", "circle")
+    assert json.loads(together.stdout)["settings"] == json.loads(apart.stdout)["settings"]
+    assert json.loads(together.stdout)["sizes"] == [40]
+    (tmp_path / "net.edges").write_text("a b\nb c\nc a\nd e\ne f\nf d\n")
+    options = ("communities", "net.edges", "--runs", "2", "--json")
+    together = here(*options, "-a", "louvain, walktrap")
+    apart = here(*options, "-a", "louvain", "-a", "walktrap")
+    assert json.loads(together.stdout)["sources"] == json.loads(apart.stdout)["sources"] > 2

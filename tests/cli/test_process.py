@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import biconsensus as bc
+
 COMMANDS = [
     "merge",
     "cluster",
@@ -221,3 +223,11 @@ def test_newcomer_gets_a_report_in_under_a_minute(call: Callable[..., Any], tmp_
     assert time.perf_counter() - started < 60
     assert json.loads(done.stdout)["groups"] == 8
     assert (tmp_path / "page.html").stat().st_size < 10_000_000
+
+
+def test_the_package_and_its_command_line_can_be_run_as_modules() -> None:
+    for module in ("biconsensus", "biconsensus.cli"):
+        done = subprocess.run(
+            [sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True, timeout=60
+        )
+        assert done.stdout == f"biconsensus {bc.__version__}\n"

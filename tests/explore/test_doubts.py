@@ -22,6 +22,7 @@ def test_the_header_of_an_edge_list_that_became_a_link() -> None:
 
 
 def test_what_a_network_holds() -> None:
+    assert network_line("n", read_graph([(0, 1)])) == "n: 2 nodes, 1 link."
     assert network_line("n", read_graph([(0, 1), (1, 2)])) == "n: 3 nodes, 2 links."
     oneway = np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]])
     for directed in (oneway, nx.DiGraph(oneway)):

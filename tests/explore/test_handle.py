@@ -66,7 +66,7 @@ def test_what_cannot_be_explored_is_said_at_once(tmp_path: Path) -> None:
 
 def started(table: Path, *more: str) -> tuple[subprocess.Popen[str], Client]:
     """The program, and who asks it."""
-    command = [sys.executable, "-m", "biconsensus.cli", "explore", *map(str, (table, *more)), "--no-browser"]
+    command = [sys.executable, "-m", "biconsensus", "explore", *map(str, (table, *more)), "--no-browser"]
     program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert program.stdout is not None
     return program, Client(program.stdout.readline().split()[-1])

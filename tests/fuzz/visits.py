@@ -109,7 +109,7 @@ def run(visits: int) -> list[Held]:
         table(path)
         scratch = Path(folder) / "tmp"
         scratch.mkdir()
-        command = [sys.executable, "-m", "biconsensus.cli", "explore", "--no-browser"]
+        command = [sys.executable, "-m", "biconsensus", "explore", "--no-browser"]
         environment = {**os.environ, "TMPDIR": str(scratch)}
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
             assert server.stdout is not None

@@ -13,7 +13,7 @@ from sklearn import metrics as sk
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
-from biconsensus import metrics
+from biconsensus import find_consensus, metrics
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.metrics._partitions import nmi_of_counts
 
@@ -152,3 +152,9 @@ def test_modularity_leaves_its_input_alone():
 def test_labels_without_an_order_are_refused_with_their_name() -> None:
     with pytest.raises(InputTypeError, match=r"truth holds labels that have no order .* leave out elements"):
         metrics.ari([None, 1], [1, 1])
+
+
+def test_a_consensus_in_place_of_its_labels_is_named() -> None:
+    found = find_consensus([[0] * 4 + [1] * 4] * 3)
+    with pytest.raises(TypeError, match=r"labels is a Consensus; give its labels, as in consensus\.labels"):
+        metrics.ari([0] * 8, found)

@@ -14,7 +14,7 @@ import numpy as np
 
 import biconsensus as bc
 
-PROGRAM = [sys.executable, "-m", "biconsensus.cli"]
+PROGRAM = [sys.executable, "-m", "biconsensus"]
 TRUTH = np.repeat([0, 1, 2], 20)
 RANDOM = np.random.default_rng(1)
 TABLE = np.where(RANDOM.random((60, 5)) < 0.1, RANDOM.integers(3, size=(60, 5)), TRUTH[:, None])

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,7 @@ import biconsensus as bc
 from biconsensus.errors import InputError, NoConsensusWarning
 from biconsensus.report import render_report
 from biconsensus.report._encode import data_uri, packed, to_json
-from biconsensus.report._page import headline, page_data, tiles
+from biconsensus.report._page import headline, page_data, remarks, tiles
 from biconsensus.report._recipe import recipe
 from tests.helpers.strategies import paper_consensus
 
@@ -85,7 +86,10 @@ def test_remarks_flag_what_the_pool_has() -> None:
     labels = np.repeat([0, 1], 10)
     pool = bc.Pool.from_labels([labels] * 4 + [np.zeros(20, int)])
     assert "1 candidate holds 90% or more" in render_report(paper_consensus(pool))
-    assert "1 candidate was left out beforehand" in render_report(paper_consensus(pool.clean()))
+    # what did not vote is in the summary, and is not said twice
+    for found in (bc.find_consensus(pool), paper_consensus(pool.clean())):
+        assert "1 input group did not vote, because it is empty or holds nearly everything" in found.summary
+        assert not remarks(found, None)
 
 
 def test_dissenting_source_is_named() -> None:
@@ -101,6 +105,13 @@ def test_wrong_lengths_are_told(blobs: Any) -> None:
         render_report(blobs[0], truth=[0, 1, 2])
     with pytest.raises(bc.errors.InputError, match="X must have one row for each of the 120 elements"):
         render_report(blobs[0], X=np.zeros((3, 2)))
+    with pytest.raises(bc.errors.InputError, match="X: column 'id' does not hold numbers"):
+        render_report(blobs[0], X=pd.DataFrame({"id": ["a"] * 120, "x": 0.0}))
+
+
+def test_a_page_is_not_written_under_another_ending(blobs: Any, tmp_path: Path) -> None:
+    with pytest.raises(bc.errors.InputError, match=r"page\.pdf: the report is an HTML page"):
+        blobs[0].write_report(tmp_path / "page.pdf")
 
 
 def test_write_is_whole_or_not_at_all(blobs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,6 +215,8 @@ def test_features_that_tell_a_group() -> None:
     found = content["view"]["features"]
     group = int(bc.find_consensus([truth] * 4, quorum=0.5).labels[20])
     assert found["names"][str(found["groups"][0][group][0][0])] == "column 4"
+    apart = [[abs(row[1]) for row in rows] for rows in found["groups"][0]]
+    assert all(rows and min(rows[1:], default=1.0) >= 0.2 for rows in apart), "hardly any difference is not listed"
     assert content["view"]["axes"][0]["name"].startswith("component 1")
     assert any(axis["name"] == "column 4" for axis in content["view"]["axes"])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from sklearn.metrics import consensus_score
 
 import biconsensus as bc
-from biconsensus.errors import PoolWarning
+from biconsensus.errors import InputError, NoConsensusWarning, PoolWarning
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.quorum._confidence import confidence
 from biconsensus.result._notebook import chance_text, sentence_of
@@ -357,18 +357,19 @@ def test_tables_for_people():
     assert html.count("<tr>") == 51  # a head and the first 50
     assert f"<p>{c.summary}</p>" in html
     assert c.summary.startswith("51 groups at quorum 0.5; the quorum was given; a group needs 2 elements")
-    first = ["0", "2", f"{c.confidence().groups[0]:.2f}", chance_text(c.significance[0]), "2", "1.00"]
+    first = ["0", "2", f"{c.confidence().groups[0]:.2f}", chance_text(c.significance[0]), "2", "2", "1.00"]
     assert f"<tr>{''.join(f'<td>{cell}</td>' for cell in first)}</tr>" in html
+    assert html.endswith("<p>the first 50 of 51 groups</p>")
     frame = c.to_frame()
     assert frame.index.tolist() == list(range(102))
     assert frame["label"].tolist() == c.labels.tolist()
 
 
-def test_a_group_whose_elements_are_all_labelled_elsewhere_is_listed_with_none():
+def test_a_group_whose_elements_are_all_labelled_elsewhere_is_listed_with_its_elements():
     groups = [range(20)] * 6 + [range(8)] * 3 + [range(9)]
     c = overlapping(groups, 20, min_elements=2)
     assert len(c) == 2
-    assert "<tr><td>1</td><td>0</td><td>4</td><td>0.00</td></tr>" in c._repr_html_()
+    assert "<tr><td>1</td><td>8</td><td>4</td><td>4</td><td>0.00</td></tr>" in c._repr_html_()
     assert "chance" not in c._repr_html_()
 
 
@@ -422,3 +423,33 @@ def test_the_summary_says_that_a_pool_has_fewer_groups_than_were_asked_for():
         found = bc.find_consensus([[0, 0, 0, 1, 1, 1]] * 4, n_groups=4)
     assert found.summary.startswith("2 groups at quorum 0.9; 4 were asked for, which the pool does not have; ")
     assert "that many were asked for" in bc.find_consensus([[0, 0, 0, 1, 1, 1]] * 4, n_groups=2).summary
+
+
+def test_the_summary_names_a_smallest_size_that_was_given() -> None:
+    halves = [[0] * 20 + [1] * 20] * 5
+    assert "a group needs 4 elements (min_elements=4) and 3 of 5 sources" in bc.find_consensus(halves, 4).summary
+    assert "a group needs 7 elements and 3 of 5 sources" in bc.find_consensus(halves).summary
+
+
+def test_the_summary_of_no_group_and_of_one() -> None:
+    with pytest.warns(NoConsensusWarning, match="tells nothing apart"):
+        none = bc.find_consensus([[0] * 20] * 5)
+    assert none.summary == (
+        "0 groups at quorum 0.5; a group needs 7 elements and 3 of 5 sources; 5 input groups did not vote, because "
+        "they are empty or hold nearly everything; 20 elements are in no group."
+    )
+    assert "table" not in none._repr_html_()
+    one = bc.find_consensus([[0, 1, 1]] * 3)
+    assert "; the test of agreement (level 0.05) does not confirm it: chance may explain it; " in one.summary
+
+
+def test_a_group_that_stands_for_none_is_not_listed() -> None:
+    found = bc.ConsensusClustering(random_state=0).fit(np.ones((20, 2))).consensus_
+    assert found._repr_html_() == f"<p>{found.summary}</p>"
+
+
+@pytest.mark.parametrize("name", ["groups.csv", "groups.XLSX", "page.html"])
+def test_a_result_is_not_kept_under_the_name_of_a_table(result, tmp_path, name) -> None:
+    with pytest.raises(InputError, match=r"such as result\.bic. A table of the groups is to_frame\(\)"):
+        result.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -117,3 +117,8 @@ def test_a_sampled_path_has_one_point_for_each_number_of_groups() -> None:
     # of points with one number of groups the best stays, but that of the answer before it
     for chosen in [point.quorum for point in found.trace.path.points]:
         assert float(chosen) in [point.quorum for point in replace(found.trace, chosen=chosen).finished.points]
+
+
+def test_a_number_of_groups_in_place_of_a_quorum_is_pointed_out() -> None:
+    with pytest.raises(ValueError, match=r"quorum=5: .* A number of groups is at\(n_groups=5\)"):
+        bc.find_consensus([np.repeat([0, 1], 16)] * 4).at(5)

@@ -111,7 +111,7 @@ def test_08_a_candidate_that_contains_everything_is_kept_until_cleaned():
     assert "source 5: 0" in pool.names
     assert "source 5: 0" not in pool.clean().names
     assert "1 candidate holds 90% or more" in render_report(paper_consensus(pool))
-    assert "left out beforehand" in render_report(paper_consensus(pool.clean()))
+    assert "1 input group did not vote" in render_report(paper_consensus(pool.clean()))
 
 
 def test_09_identical_candidates_are_all_listed():

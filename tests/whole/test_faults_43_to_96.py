@@ -31,7 +31,7 @@ import biconsensus as bc
 from biconsensus.cli import run
 from biconsensus.errors import BiconsensusError, NoConsensusWarning
 
-PROGRAM = [sys.executable, "-m", "biconsensus.cli"]
+PROGRAM = [sys.executable, "-m", "biconsensus"]
 TRUTH = np.repeat([0, 1, 2], 20)
 NOISE = np.random.default_rng(0).integers(3, size=(60, 5))
 TABLE = np.where(np.random.default_rng(1).random((60, 5)) < 0.1, NOISE, TRUTH[:, None])

@@ -77,10 +77,8 @@ def clique(
         raise SourceError(f"clique: nothing was found within time_limit={time_limit:g} s; give more.")
     picked = np.flatnonzero(found.x > 0.5)
     inside = csr_array(held[:, picked])
-    labels = np.full(held.shape[0], -1, np.int64)
     rows = np.flatnonzero(np.diff(inside.indptr) > 0)
-    labels[rows] = inside.indices[inside.indptr[rows]]
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, inside.indices[inside.indptr[rows]])
 
 
 def stability_quality(pool: Pool) -> FloatArray:

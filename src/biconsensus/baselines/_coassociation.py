@@ -49,6 +49,4 @@ def coassociation(
     rows = grouped_rows(pool)
     # Shares are ratios of small whole numbers: the guard keeps 1/2 from passing as more than 1/2.
     linked = cooccurrence(pool)[np.ix_(rows, rows)] > threshold + 1e-9
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = connected_components(csr_array(linked), directed=False)[1]
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, connected_components(csr_array(linked), directed=False)[1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from biconsensus._checks import available_memory, check_memory
@@ -70,8 +72,10 @@ def _both_seen(pool: Pool) -> FloatArray | float:
     return np.where(both > 0, both, 1.0)
 
 
-def to_elements(pool: Pool, row_labels: IntArray) -> IntArray:
-    """Labels of the elements from labels of distinct rows: consecutive from 0, first seen first; -1 stays."""
+def to_elements(pool: Pool, rows: IntArray, found: Any) -> IntArray:
+    """Labels of the elements from those of some distinct rows: consecutive from 0, first seen first; other rows -1."""
+    row_labels = np.full(pool.rows.shape[0], -1, np.int64)
+    row_labels[rows] = found
     labels = row_labels[pool.inverse]
     inside = labels >= 0
     _, first, codes = np.unique(labels[inside], return_index=True, return_inverse=True)

@@ -81,13 +81,10 @@ def ec_cms(
     member = np.zeros((inside.size, pool.rows.shape[0]))
     member[np.arange(inside.size), pool.inverse[inside]] = 1.0
     member = member[:, rows] / np.maximum(member[:, rows].sum(axis=0), 1.0)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
     if rows.size == 1:
-        labels[rows] = 0
-    else:
-        tree = average_tree(1.0 - member.T @ similar @ member, pool.counts[rows])
-        labels[rows] = fcluster(tree, n_groups, "maxclust")
-    return to_elements(pool, labels)
+        return to_elements(pool, rows, 0)
+    tree = average_tree(1.0 - member.T @ similar @ member, pool.counts[rows])
+    return to_elements(pool, rows, fcluster(tree, n_groups, "maxclust"))
 
 
 def _enhanced(high: FloatArray, similar: Any, penalty: float) -> FloatArray:

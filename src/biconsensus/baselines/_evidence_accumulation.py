@@ -56,18 +56,16 @@ def evidence_accumulation(
     check_n_groups(n_groups, rows.size, "evidence accumulation", needed=False)
     distances = np.maximum(0.0, 1.0 - cooccurrence(pool)[np.ix_(rows, rows)])
     np.fill_diagonal(distances, 0.0)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
     if rows.size == 1:
-        labels[rows] = 0
-        return to_elements(pool, labels)
+        return to_elements(pool, rows, 0)
     if linkage == "single":
         tree = scipy_linkage(squareform(distances, checks=False), "single")
     else:
         tree = average_tree(distances, pool.counts[rows])
     wanted = n_groups or longest_lifetime(tree)
     # SciPy before 1.15 joins rows that are all equally far apart, even where each was to stay alone
-    labels[rows] = np.arange(rows.size) if wanted == rows.size else fcluster(tree, wanted, "maxclust")
-    return to_elements(pool, labels)
+    found = np.arange(rows.size) if wanted == rows.size else fcluster(tree, wanted, "maxclust")
+    return to_elements(pool, rows, found)
 
 
 def longest_lifetime(tree: FloatArray) -> int:

@@ -53,6 +53,4 @@ def hbgf(pool: Pool, n_groups: int | None = None, *, random_state: int | None = 
     both /= np.maximum(np.linalg.norm(both, axis=1, keepdims=True), 1e-300)
     weights = np.concatenate([pool.counts[rows], np.ones(n)])
     found = KMeans(n_groups, n_init=10, random_state=random_state).fit_predict(both, sample_weight=weights)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = found[: rows.size]
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, found[: rows.size])

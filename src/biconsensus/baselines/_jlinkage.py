@@ -49,10 +49,8 @@ def jlinkage(
     check_square(f"the distances of {rows.size} distinct rows", rows.size, memory_limit)
     check_n_groups(n_groups, rows.size, "jlinkage", needed=False)
     merged = agglomerate(*jaccard(pool.rows[rows].toarray() > 0))
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = merged
     if n_groups is not None:
         sizes = np.bincount(merged, pool.counts[rows])
         kept = np.argsort(-sizes, kind="stable")[:n_groups]
-        labels[~np.isin(labels, kept)] = -1
-    return to_elements(pool, labels)
+        merged = np.where(np.isin(merged, kept), merged, -1)
+    return to_elements(pool, rows, merged)

@@ -49,7 +49,5 @@ def kmeans_matrix(
     data = csr_matrix(pool.rows[rows].astype(np.float64) * np.sqrt(pool.weights)[None, :])
     # scikit-learn takes 32-bit indices only
     data.indices, data.indptr = data.indices.astype(np.int32), data.indptr.astype(np.int32)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
     model = KMeans(n_groups, n_init=n_init, random_state=random_state)
-    labels[rows] = model.fit_predict(data, sample_weight=pool.counts[rows])
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, model.fit_predict(data, sample_weight=pool.counts[rows]))

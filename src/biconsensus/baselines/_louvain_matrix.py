@@ -105,6 +105,4 @@ def _communities(pool: Pool, method: Any) -> IntArray:
     """(m,) communities of the elements in the bipartite graph."""
     rows = grouped_rows(pool)
     data = csr_matrix(pool.rows[rows].astype(np.float64) * pool.counts[rows, None] * pool.weights[None, :])
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = method.fit_predict(data, force_bipartite=True)
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, method.fit_predict(data, force_bipartite=True))

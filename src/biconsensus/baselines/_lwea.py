@@ -153,12 +153,9 @@ def _weighted_tree(pool: Pool, weights: FloatArray, n_groups: int | None, name: 
     """(m,) labels by average linkage of the co-occurrences, each weighted by its candidate."""
     rows = grouped_rows(pool)
     check_n_groups(n_groups, rows.size, name, needed=False)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
     if rows.size == 1:
-        labels[rows] = 0
-        return to_elements(pool, labels)
+        return to_elements(pool, rows, 0)
     # the weights must not enter the normalisation, which counts sources
     weighted = replace(pool, rows=pool.rows * np.sqrt(weights)[None, :])
     tree = average_tree(1.0 - cooccurrence(weighted)[np.ix_(rows, rows)], pool.counts[rows])
-    labels[rows] = fcluster(tree, n_groups or longest_lifetime(tree), "maxclust")
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, fcluster(tree, n_groups or longest_lifetime(tree), "maxclust"))

@@ -63,6 +63,4 @@ def mcla(pool: Pool, n_groups: int | None = None, *, random_state: int | None = 
     member = np.zeros((n, int(cluster.max()) + 1))
     member[np.arange(n), cluster] = pool.weights
     member /= np.maximum(member.sum(axis=0), 1e-300)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = np.asarray(held[rows] @ member).argmax(axis=1)
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, np.asarray(held[rows] @ member).argmax(axis=1))

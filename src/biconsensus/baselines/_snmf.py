@@ -63,9 +63,7 @@ def snmf(
     random = check_random_state(random_state)
     tries = [_factor(B, counts, random.uniform(size=(rows.size, n_groups)), max_iter, tol) for _ in range(n_init)]
     H = min(tries, key=lambda found: found[1])[0]
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = H.argmax(axis=1)
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, H.argmax(axis=1))
 
 
 def _factor(B: FloatArray, s: FloatArray, H: FloatArray, max_iter: int, tol: float) -> tuple[FloatArray, float]:

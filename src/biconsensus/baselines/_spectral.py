@@ -42,9 +42,7 @@ def spectral(pool: Pool, n_groups: int | None = None, *, random_state: int | Non
     rows = grouped_rows(pool)
     B, counts = cooccurrence(pool)[np.ix_(rows, rows)], pool.counts[rows]
     check_n_groups(n_groups, rows.size, "spectral", needed=False)
-    labels = np.full(pool.rows.shape[0], -1, np.int64)
-    labels[rows] = spectral_labels(B, n_groups or _by_eigengap(B, counts), random_state, counts=counts)
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, spectral_labels(B, n_groups or _by_eigengap(B, counts), random_state, counts=counts))
 
 
 def _by_eigengap(B: FloatArray, counts: IntArray) -> int:

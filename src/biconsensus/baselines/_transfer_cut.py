@@ -48,4 +48,4 @@ def transfer_cut(
     assert n_groups is not None
     check_square("the overlaps of the candidates", pool.shape[1])
     labels = walk_groups(pool.rows, pool.counts, weights * pool.weights, n_groups, random_state)
-    return to_elements(pool, labels)
+    return to_elements(pool, rows, labels[rows])

@@ -1,4 +1,4 @@
-"""`python -m biconsensus.cli`."""
+"""`python -m biconsensus.cli`, as in version 0.1.0; `python -m biconsensus` is shorter."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ def communities(
     more = {"overlap": overlap, "solver": solver, "random_state": seed, "n_jobs": jobs}
     settings = opt.search(quorum, min_elements, min_candidates, groups, unassigned, method, **more)
     named = None if weight.lower() == "none" else weight
-    run_communities(output, graph, named, algorithm, runs, truth, resume, settings)
+    run_communities(output, graph, named, opt.names_in(algorithm or []), runs, truth, resume, settings)
 
 
 @_command(
@@ -237,8 +237,9 @@ def fit(
 
     lines = opt.typed_lines(context)
     output = Output("fit", points, out, report, save, as_json, quiet, seed, escape=escape, verbose=verbose, lines=lines)
+    kinds = opt.names_in(model)
     settings = {
-        "model": model[0] if len(model) == 1 else model,
+        "model": kinds[0] if len(kinds) == 1 else kinds,
         "threshold": opt.number_or_auto(threshold, "--threshold", "a distance"),
         "n_samples": opt.count_or_auto(samples, "--samples"),
         "sampling": sampling if sigma is None else Sampling(law=sampling, sigma=sigma),

@@ -183,6 +183,7 @@ def refuse_other_columns(models: str | list[str], names: list[str], counters: li
     """An error where a model needs another number of columns; it proposes some, those that count the rows last."""
     from biconsensus.errors import InputError
     from biconsensus.models import get_model
+    from biconsensus.result._notebook import counted
 
     if isinstance(models, list):  # several families may each look at the first columns
         return
@@ -196,7 +197,7 @@ def refuse_other_columns(models: str | list[str], names: list[str], counters: li
         )
     if needed is not None and needed > len(names):
         raise InputError(
-            f"the table has {len(names)} column{'s' if len(names) > 1 else ''} of numbers ({', '.join(names)}), but "
+            f"the table has {counted(len(names), 'column')} of numbers ({', '.join(names)}), but "
             f"--model {models} needs {needed}. `biconsensus models` says what each model is made from."
         )
 

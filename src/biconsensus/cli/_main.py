@@ -8,12 +8,18 @@ import sys
 import warnings
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 OK, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 2, 130, 143
 """Exit codes: what shells expect of success, wrong input, an interrupt (128 + SIGINT) and an end (128 + SIGTERM)."""
 NO_COMMANDS = {"report": "A report is an option of every command that finds groups: merge FILE --report page.html."}
 """What to say of words that people take for commands."""
+ONE_FILE = (
+    "The command takes one file. Of several groupings make one table with a column for each: in pandas, "
+    "pandas.concat(columns, axis=1).to_csv(...)."
+)
+"""What to say where there are more files than one."""
 
 
 def main() -> None:
@@ -87,7 +93,7 @@ def run(arguments: Sequence[str]) -> int:
             if ended is None:
                 if os.environ.get("BICONSENSUS_DEBUG"):
                     raise
-                return _explain(error)
+                return _explain(error, arguments)
             code = ended
     if code == INTERRUPTED:
         _say("interrupted; base results that were finished are kept where --resume was given.")
@@ -108,7 +114,7 @@ def _closed_pipe() -> int:
     return OK
 
 
-def _explain(error: Exception) -> int:
+def _explain(error: Exception, arguments: Sequence[str]) -> int:
     """Print one sentence for an error."""
     from biconsensus.cli._output import with_options
 
@@ -117,11 +123,16 @@ def _explain(error: Exception) -> int:
     if hasattr(error, "format_message") and type(error).__name__ == "NoArgsIsHelpError":
         _say(error.format_message())
     elif hasattr(error, "format_message"):
-        usage = getattr(getattr(error, "ctx", None), "command_path", "biconsensus")
+        command = " ".join(["biconsensus", *(word for word in arguments[:1] if word in _program().commands)])
+        usage = getattr(getattr(error, "ctx", None), "command_path", command)
         said = error.format_message()
         typed = said.partition("No such command '")[2].partition("'")[0]
         if typed in NO_COMMANDS:
             said = f"No such command '{typed}'. {NO_COMMANDS[typed]}"
+        elif typed and Path(typed).is_file():
+            said = f"{typed} is a file; say first what is to be done with it, for instance: biconsensus merge {typed}."
+        elif said.startswith("Got unexpected extra argument"):
+            said = f"{_sentence(said)} {ONE_FILE}" if command.endswith((" merge", " modes")) else said
         elif meant := _option_meant(error):
             said = f"No such option: {error.option_name}. Use {meant}."  # type: ignore[attr-defined]
         _say(f"error: {_sentence(said)} Try '{usage} --help'.")
@@ -155,6 +166,8 @@ def _expected(error: Exception) -> bool:
 
 def _text_of(error: Exception) -> str:
     """What an error says; system errors with the file first."""
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return f"there is no file {error.filename}; check the path."
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error) or type(error).__name__

@@ -35,336 +35,208 @@ def _table(what: str) -> Any:
     return typer.Argument(metavar="FILE", help=f"{what}: {forms}")
 
 
+def _option(panel: str, spec: str, told: str, **more: Any) -> Any:
+    """An option in its panel of the help; `spec` has its names and, in capitals, what its value is."""
+    *names, last = spec.split()
+    value = None if last.startswith("-") else last
+    return typer.Option(*names, *([] if value else [last]), metavar=value, help=told, rich_help_panel=panel, **more)
+
+
 LabelFile = Annotated[Path, _table("Table with one grouping in each column")]
 FeatureFile = Annotated[Path, _table("Table of numbers, one row for each element")]
 PointFile = Annotated[Path, _table("Table of coordinates, one row for each point")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Write the groups: .csv, .tsv, .parquet, .json or .npz.",
-        rich_help_panel=OUT,
-    ),
-]
-Report = Annotated[
-    Path | None,
-    typer.Option("--report", "-r", metavar="FILE", help="Write a report: one HTML page.", rich_help_panel=OUT),
-]
-Save = Annotated[
-    Path | None,
-    typer.Option(
-        "--save", metavar="FILE", help="Keep the whole result in a file that `inspect` reads.", rich_help_panel=OUT
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print a summary for scripts.", rich_help_panel=OUT)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.", rich_help_panel=OUT)]
+Out = Annotated[Path | None, _option(OUT, "--out -o FILE", "Write the groups: .csv, .tsv, .parquet, .json or .npz.")]
+Report = Annotated[Path | None, _option(OUT, "--report -r FILE", "Write a report: one HTML page.")]
+Save = Annotated[Path | None, _option(OUT, "--save FILE", "Keep the whole result in a file that `inspect` reads.")]
+Json = Annotated[bool, _option(OUT, "--json", "Print a summary for scripts.")]
+Quiet = Annotated[bool, _option(OUT, "--quiet -q", "Print nothing but errors.")]
 Verbose = Annotated[
-    bool,
-    typer.Option(
-        "--verbose",
-        "-v",
-        help="Say what is being done: each run, the groups at each quorum, all settings.",
-        rich_help_panel=OUT,
-    ),
+    bool, _option(OUT, "--verbose -v", "Say what is being done: each run, the groups at each quorum, all settings.")
 ]
 Truth = Annotated[
     str | None,
-    typer.Option(
-        "--truth",
-        metavar="COLUMN",
-        help="Column with the true groups. It does not vote; the answer is scored against it.",
-        rich_help_panel=TABLE,
-    ),
+    _option(TABLE, "--truth COLUMN", "Column with the true groups. It does not vote; the answer is scored against it."),
 ]
-Id = Annotated[
-    str | None,
-    typer.Option("--id", metavar="COLUMN", help="Column with the names of the elements.", rich_help_panel=TABLE),
-]
+Id = Annotated[str | None, _option(TABLE, "--id COLUMN", "Column with the names of the elements.")]
 Header = Annotated[
     bool | None,
-    typer.Option(
+    _option(
+        TABLE,
         "--header/--no-header",
-        help="Whether the first line names the columns. By default this is seen from the file.",
+        "Whether the first line names the columns. By default this is seen from the file.",
         show_default=False,
-        rich_help_panel=TABLE,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--columns",
-        metavar="NAMES",
-        help="Use only these columns, by name or by number from 0: a,b; may be repeated.",
-        rich_help_panel=TABLE,
-    ),
+    _option(TABLE, "--columns NAMES", "Use only these columns, by name or by number from 0: a,b; may be repeated."),
 ]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop", metavar="NAMES", help="Leave these columns out: a,b; may be repeated.", rich_help_panel=TABLE
-    ),
-]
+Drop = Annotated[list[str] | None, _option(TABLE, "--drop NAMES", "Leave these columns out: a,b; may be repeated.")]
 Standardise = Annotated[
     bool,
-    typer.Option(
+    _option(
+        TABLE,
         "--standardise",
-        help="Divide every column by its standard deviation, so that all count equally. By default this is done only if"
-        " the ranges of the columns differ much.",
-        rich_help_panel=TABLE,
+        "Divide every column by its standard deviation, so that all count equally. By default this is done only "
+        "if the ranges of the columns differ much.",
     ),
 ]
 Escape = Annotated[
-    bool,
-    typer.Option(
-        "--escape",
-        help="In .csv and .tsv, put ' before text that a spreadsheet would take for a formula.",
-        rich_help_panel=OUT,
-    ),
+    bool, _option(OUT, "--escape", "In .csv and .tsv, put ' before text that a spreadsheet would take for a formula.")
 ]
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="N", help="The same seed gives the same answer.", rich_help_panel=RUN)
-]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs",
-        "-j",
-        metavar="N",
-        help="Number of processes. The answer is the same for any number.",
-        rich_help_panel=RUN,
-    ),
-]
+Seed = Annotated[int, _option(RUN, "--seed N", "The same seed gives the same answer.")]
+Jobs = Annotated[int, _option(RUN, "--jobs -j N", "Number of processes. The answer is the same for any number.")]
 Resume = Annotated[
     Path | None,
-    typer.Option(
-        "--resume",
-        metavar="FOLDER",
-        help="Keep finished runs in this folder, and do not repeat runs that are already there.",
-        rich_help_panel=RUN,
+    _option(
+        RUN, "--resume FOLDER", "Keep finished runs in this folder, and do not repeat runs that are already there."
     ),
 ]
 Quorum = Annotated[
     str | None,
-    typer.Option(
-        "--quorum",
-        metavar="SHARE",
-        help="How much agreement a group needs, between 0 and 1: a low share merges groups, a high one splits them. By"
-        " default ('auto') it is chosen.",
-        rich_help_panel=GROUPS,
+    _option(
+        GROUPS,
+        "--quorum SHARE",
+        "How much agreement a group needs, between 0 and 1: a low share merges groups, a high one splits them. By "
+        "default ('auto') it is chosen.",
     ),
 ]
 MinElements = Annotated[
-    int | None,
-    typer.Option(
-        "--min-elements", metavar="N", min=1, help="Fewest elements that a group may have.", rich_help_panel=GROUPS
-    ),
+    int | None, _option(GROUPS, "--min-elements N", "Fewest elements that a group may have.", min=1)
 ]
 MinCandidates = Annotated[
-    int | None,
-    typer.Option(
-        "--min-candidates",
-        metavar="N",
-        min=1,
-        help="Fewest groupings that must support a group.",
-        rich_help_panel=GROUPS,
-    ),
+    int | None, _option(GROUPS, "--min-candidates N", "Fewest groupings that must support a group.", min=1)
 ]
 Groups = Annotated[
-    int | None,
-    typer.Option(
-        "--groups",
-        "-k",
-        metavar="N",
-        min=1,
-        help="Number of groups, if you know it. By default it is found.",
-        rich_help_panel=GROUPS,
-    ),
+    int | None, _option(GROUPS, "--groups -k N", "Number of groups, if you know it. By default it is found.", min=1)
 ]
 Unassigned = Annotated[
     str | None,
-    typer.Option(
-        "--unassigned",
-        metavar="WHAT",
-        help="Elements that are left over: 'nearest' gives them to the nearest group (default), 'leave' to none.",
-        rich_help_panel=GROUPS,
+    _option(
+        GROUPS,
+        "--unassigned WHAT",
+        "Elements that are left over: 'nearest' gives them to the nearest group (default), 'leave' to none.",
     ),
 ]
-Overlap = Annotated[bool, typer.Option("--overlap", help="Groups may share elements.", rich_help_panel=GROUPS)]
+Overlap = Annotated[bool, _option(GROUPS, "--overlap", "Groups may share elements.")]
 Method = Annotated[
     str | None,
-    typer.Option(
-        "--method",
-        metavar="NAME",
-        help="How groups are searched: 'greedy' (one after the other, as in the paper), 'joint' (all at once), 'path'"
-        " (as the report shows them at the quorum that --quorum gives), or 'auto' (default).",
-        rich_help_panel=GROUPS,
+    _option(
+        GROUPS,
+        "--method NAME",
+        "How groups are searched: 'greedy' (one after the other, as in the paper), 'joint' (all at once), 'path' "
+        "(as the report shows them at the quorum that --quorum gives), or 'auto' (default).",
     ),
 ]
 Weight = Annotated[
     list[str] | None,
-    typer.Option(
-        "--weight",
-        metavar="NAME=X",
-        help="How much one grouping counts (1 if not given); may be repeated.",
-        rich_help_panel=GROUPS,
-    ),
+    _option(GROUPS, "--weight NAME=X", "How much one grouping counts (1 if not given); may be repeated."),
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(
-        "--weights",
-        metavar="RULE",
-        help="How much groupings count: 'uniform', 'size', 'agreement', or 'shared', which lets groupings that are"
-        " nearly the same share one vote.",
-        rich_help_panel=GROUPS,
+    _option(
+        GROUPS,
+        "--weights RULE",
+        "How much groupings count: 'uniform', 'size', 'agreement', or 'shared', which lets groupings that are "
+        "nearly the same share one vote.",
     ),
 ]
 Together = Annotated[
     list[str] | None,
-    typer.Option(
-        "--together",
-        metavar="IDS",
-        help="Elements that must be in one group, by their ids: a,b; may be repeated.",
-        rich_help_panel=GROUPS,
-    ),
+    _option(GROUPS, "--together IDS", "Elements that must be in one group, by their ids: a,b; may be repeated."),
 ]
-Solver = Annotated[
-    str,
-    typer.Option(
-        "--solver", metavar="NAME", help="How one group is searched: see `biconsensus solvers`.", rich_help_panel=RUN
-    ),
-]
+Solver = Annotated[str, _option(RUN, "--solver NAME", "How one group is searched: see `biconsensus solvers`.")]
 EdgeWeight = Annotated[
     str,
-    typer.Option(
-        "--weight",
-        metavar="ATTRIBUTE",
-        help="Attribute of the edges, or column of an edge list, with the weights; 'none' counts all edges the same.",
-        rich_help_panel=SEARCHES,
+    _option(
+        SEARCHES,
+        "--weight ATTRIBUTE",
+        "Attribute of the edges, or column of an edge list, with the weights; 'none' counts all edges the same.",
     ),
 ]
 NodeTruth = Annotated[
     str | None,
-    typer.Option(
-        "--truth",
-        metavar="ATTRIBUTE",
-        help="Attribute of the nodes with the true groups. The answer is scored against it.",
-        rich_help_panel=SEARCHES,
+    _option(
+        SEARCHES, "--truth ATTRIBUTE", "Attribute of the nodes with the true groups. The answer is scored against it."
     ),
 ]
 Algorithm = Annotated[
     list[str] | None,
-    typer.Option(
-        "--algorithm",
-        "-a",
-        metavar="NAME",
-        help="Algorithm to run: see `biconsensus algorithms`; may be repeated.",
+    _option(
+        SEARCHES,
+        "--algorithm -a NAME",
+        "Algorithm to run, or several: a,b; may be repeated. See `biconsensus algorithms`.",
         autocompletion=_complete_algorithms,
-        rich_help_panel=SEARCHES,
     ),
 ]
 Runs = Annotated[
     int | None,
-    typer.Option(
-        "--runs",
-        metavar="N",
-        min=1,
-        help="Runs of each algorithm. By default 10, and fewer for very large networks.",
-        rich_help_panel=SEARCHES,
-    ),
+    _option(SEARCHES, "--runs N", "Runs of each algorithm. By default 10, and fewer for very large networks.", min=1),
 ]
 Models = Annotated[
     list[str],
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="NAME",
-        help="Kind of model: see `biconsensus models`. If it is repeated, the kinds compete for the points.",
+    _option(
+        MODELS,
+        "--model -m NAME",
+        "Kind of model, or several, which compete for the points: a,b; may be repeated. See `biconsensus models`.",
         autocompletion=_complete_models,
-        rich_help_panel=MODELS,
     ),
 ]
 Threshold = Annotated[
     str | None,
-    typer.Option(
-        "--threshold",
-        "-t",
-        metavar="DISTANCE",
-        help="Largest distance between a point and its model, in the units of the data; or 'auto'.",
-        rich_help_panel=MODELS,
+    _option(
+        MODELS,
+        "--threshold -t DISTANCE",
+        "Largest distance between a point and its model, in the units of the data; or 'auto'.",
     ),
 ]
 Samples = Annotated[
     str,
-    typer.Option(
-        "--samples",
-        "--n-samples",
-        metavar="N",
-        help="How many random samples of points propose a model: a number, or 'auto'.",
-        rich_help_panel=MODELS,
+    _option(
+        MODELS, "--samples --n-samples N", "How many random samples of points propose a model: a number, or 'auto'."
     ),
 ]
 SampleLaw = Annotated[
     str | None,
-    typer.Option(
-        "--sampling",
-        metavar="NAME",
-        help="How samples are drawn: 'uniform', 'local' (near points) or 'exhaustive' (all). The model has a default.",
-        rich_help_panel=MODELS,
+    _option(
+        MODELS,
+        "--sampling NAME",
+        "How samples are drawn: 'uniform', 'local' (near points) or 'exhaustive' (all). The model has a default.",
     ),
 ]
 SampleScale = Annotated[
     float | None,
-    typer.Option(
-        "--sigma",
-        metavar="DISTANCE",
-        help="How far apart the points of a local sample are, in the units of the data.",
-        rich_help_panel=MODELS,
-    ),
+    _option(MODELS, "--sigma DISTANCE", "How far apart the points of a local sample are, in the units of the data."),
 ]
 Epsilon = Annotated[
-    float,
-    typer.Option(
-        "--epsilon",
-        metavar="X",
-        help="How many false models are tolerated in pure noise, on average.",
-        rich_help_panel=MODELS,
-    ),
+    float, _option(MODELS, "--epsilon X", "How many false models are tolerated in pure noise, on average.")
 ]
 Bounds = Annotated[
     list[str] | None,
-    typer.Option(
-        "--bound",
-        metavar="NAME=LOW:HIGH",
-        help="Limits of a model: radius=5:50, length=10:, coverage=0.5: (the part of a circle on which there are "
+    _option(
+        MODELS,
+        "--bound NAME=LOW:HIGH",
+        "Limits of a model: radius=5:50, length=10:, coverage=0.5: (the part of a circle on which there are "
         "points); may be repeated.",
-        rich_help_panel=MODELS,
     ),
 ]
 Picture = Annotated[
     Path | None,
-    typer.Option(
-        "--image",
-        metavar="FILE",
-        help="Picture below the points of the report: PNG, JPEG, GIF or WebP. x and y of the points are its pixels.",
-        rich_help_panel=MODELS,
+    _option(
+        MODELS,
+        "--image FILE",
+        "Picture below the points of the report: PNG, JPEG, GIF or WebP. x and y of the points are its pixels.",
     ),
 ]
 LabelWidth = Annotated[
     float | None,
-    typer.Option(
-        "--label-width",
-        metavar="X",
-        help="How far from a model its label reaches, in thresholds. By default this is found for each model.",
-        rich_help_panel=MODELS,
+    _option(
+        MODELS,
+        "--label-width X",
+        "How far from a model its label reaches, in thresholds. By default this is found for each model.",
     ),
 ]
-Folder = Annotated[
-    Path,
-    typer.Option("--out", "-o", metavar="FOLDER", help="Folder for the tables and the reports.", rich_help_panel=OUT),
-]
+Folder = Annotated[Path, _option(OUT, "--out -o FOLDER", "Folder for the tables and the reports.")]
 
 
 def number_or_auto(text: str | None, option: str, what: str) -> str | float | None:
@@ -391,6 +263,11 @@ def bounds(texts: list[str]) -> dict[str, tuple[float, float]] | None:
             raise typer.BadParameter(f"--bound must be NAME=LOW:HIGH, such as radius=5:50; received {text!r}.")
         found[name] = pair
     return found or None
+
+
+def names_in(texts: list[str]) -> list[str]:
+    """Names that were given one by one, or several with commas between them."""
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
 
 
 def count_or_auto(text: str, option: str) -> str | int:

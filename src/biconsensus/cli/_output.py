@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from biconsensus.protocols import Progress
     from biconsensus.result._consensus import Consensus
 
-PAGES = (".html", ".htm", "")
-"""Endings of a report; devices and pipes have none."""
 LEFT_OUT_FIRST = ("candidates", "sources")
 """Columns of the table of groups that a narrow terminal does not show; the report and --json have them."""
 MOST_LINES = 30
@@ -203,17 +201,19 @@ class Output:
         """A table for people, of the groups or of the models behind them."""
         from rich.console import Console
 
+        from biconsensus.result._notebook import are_shown, counted
+
         console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         if self.decided:
             console.print(f"read {self.decided}", markup=False)
-        if len(consensus):
+        if are_shown(consensus):
             console.print(group_table(consensus, console.width) if table is None else table)
         if consensus.settings.get("chosen_by") == "models":
-            number = "1 model" if len(consensus) == 1 else f"{len(consensus):,} models"
+            number = counted(len(consensus), "model")
             outside, size = int((consensus.labels < 0).sum()), consensus.labels.size
             console.print(f"{number}, {outside:,} of {size:,} points on none of them.")
         else:
-            console.print(consensus.summary, markup=False)
+            console.print(with_options(consensus.summary), markup=False)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
         for path in (self.out, self.report, self.save):
@@ -258,19 +258,9 @@ def group_table(consensus: Consensus, width: int) -> Any:
     from rich import box
     from rich.table import Table
 
-    from biconsensus.plots._numbers import group_numbers
-    from biconsensus.result._notebook import chance_text
+    from biconsensus.result._notebook import group_columns
 
-    numbers, shown = group_numbers(consensus), range(min(len(consensus), MOST_LINES))
-    columns = {
-        "group": [f"{k:,}" for k in shown],
-        "elements": [f"{numbers.sizes[k]:,}" for k in shown],
-        **{name: [f"{values[k]:.2f}" for k in shown] for name, values in confidence_of(consensus).items()},
-        "chance": [chance_text(float(numbers.significance[k])) for k in shown],
-        "sources": [f"{numbers.sources[k]:,}" for k in shown],
-        "candidates": [f"{numbers.candidates[k]:,}" for k in shown],
-        "backing": [f"{numbers.backing[k]:.2f}" for k in shown],
-    }
+    columns = group_columns(consensus, MOST_LINES)
     for name in LEFT_OUT_FIRST:
         # a blank on each side and one between two columns
         if sum(3 + max(map(len, [heading, *cells])) for heading, cells in columns.items()) + 1 > width:
@@ -307,8 +297,14 @@ def check_outputs(source: Path | None, out: Path | None, report: Path | None, sa
             if not is_stream(real) and (same or real == path.resolve()):
                 raise InputError(f"{name} {target} is the same file as {other}; give it another name.")
         taken[name] = target
-    if report is not None and report.suffix.lower() not in PAGES:
-        raise InputError(f"--report {report}: the report is an HTML page; give it a name that ends in .html.")
+    if report is not None:
+        from biconsensus.report._page import check_page
+
+        check_page(report)
+    if save is not None:
+        from biconsensus.result._storage import check_kept
+
+        check_kept(save)
 
 
 def truth_scores(consensus: Consensus, truth: Any) -> dict[str, float]:

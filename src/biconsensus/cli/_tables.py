@@ -48,9 +48,11 @@ def weighed_pool(pool: Any, weights: list[str]) -> Any:
     factors = np.ones(len(pool.sources))
     places = {source.name: k for k, source in enumerate(pool.sources)}
     for one in weights:
-        name, _, number = one.rpartition("=")
+        name, equal, number = one.rpartition("=")
+        if not equal:
+            raise InputError(f"--weight must be NAME=X, such as {one}=2; received {one!r}.")
         if name not in places:
-            raise UnknownNameError.of("grouping in --weight", name or one, places)
+            raise UnknownNameError.of("grouping in --weight", name, places)
         try:
             factors[places[name]] = float(number)
         except ValueError:
@@ -89,6 +91,8 @@ def elements_of(pool: Any, text: str) -> list[int]:
         if part.strip() not in ids:
             raise InputError(f"--together {text}: there is no element {part.strip()!r}; give ids as in the table.")
         found.append(ids[part.strip()])
+    if len(found) < 2:
+        raise InputError(f"--together {text} names one element; name two or more, as in --together a,b.")
     return found
 
 

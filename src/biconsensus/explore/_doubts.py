@@ -13,6 +13,7 @@ from biconsensus.graphs._files import HEADERS
 from biconsensus.pool.io._doubts import FEWEST_ROWS, MOST_CLASSES
 from biconsensus.pool.io._text import is_number
 from biconsensus.protocols import FloatArray
+from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.graphs import Graph
@@ -104,13 +105,13 @@ def network_line(name: str, graph: Graph) -> str:
     >>> network_line("club.csv", read_graph([("a", "b", 2), ("b", "c", 1)]))
     'club.csv: 3 nodes, 2 links, weights from 1 to 2.'
     """
-    parts = [f"{graph.n_nodes:,} nodes", f"{graph.n_edges:,} links"]
+    parts = [counted(graph.n_nodes, "node"), counted(graph.n_edges, "link")]
     weights = graph.adjacency.data
     if weights.size and weights.min() < weights.max():
         parts.append(f"weights from {weights.min():.4g} to {weights.max():.4g}")
     parts += ["directions left out"] if graph.directed else []
     alone = int(graph.isolated.sum())
-    parts += [f"{alone:,} nodes without a link"] if alone else []
+    parts += [f"{counted(alone, 'node')} without a link"] if alone else []
     return f"{name}: {', '.join(parts)}."
 
 

@@ -16,6 +16,7 @@ from biconsensus.errors import InputError, InputTypeError, MissingDependencyErro
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import Reading
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._notebook import counted
 
 START_SECONDS = 20.0
 """How long the server may take to answer: it has nothing to load but itself."""
@@ -122,7 +123,7 @@ def explore(
     *,
     kind: str | None = None,
     reading: Reading | None = None,
-    name: str = "this consensus",
+    name: str = "Consensus",
     X: Any = None,
     graph: Any = None,
     truth: Any = None,
@@ -191,7 +192,9 @@ def explore(
         if isinstance(what, Consensus):
             backend.space.take(of_result(what, name, X, graph, truth))
         elif isinstance(what, Pool):
-            backend.space.take(Subject(name, RESULT, what, decided=f"{name}: a pool of {len(what.sources):,} sources."))
+            backend.space.take(
+                Subject(name, RESULT, what, decided=f"{name}: a pool of {counted(len(what.sources), 'source')}.")
+            )
         elif isinstance(what, str | Path):
             path = Path(what)
             if not path.exists():

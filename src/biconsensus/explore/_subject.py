@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus._checks import check_columns_are_numbers
 from biconsensus.errors import FileFormatError
 from biconsensus.explore._doubts import grouping_doubt, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
@@ -21,6 +22,7 @@ from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
 from biconsensus.protocols import Evidence, FloatArray, IntArray, Progress, silent
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._notebook import counted
 from biconsensus.result._path import PathTrace
 from biconsensus.result._storage import load_more
 
@@ -195,7 +197,8 @@ def _network(path: Path, name: str, notes: Sequence[str], progress: Progress) ->
 
 def of_result(given: Consensus, name: str, X: Any = None, graph: Any = None, truth: Any = None) -> Subject:
     """A consensus that is there already, or a session that was saved."""
-    m, c = given.pool.shape[0], len(given.pool.sources)
+    if X is not None:
+        check_columns_are_numbers(X)
     return Subject(
         name=name,
         kind=RESULT,
@@ -203,7 +206,7 @@ def of_result(given: Consensus, name: str, X: Any = None, graph: Any = None, tru
         truth=None if truth is None else true_groups(np.asarray(truth)),
         X=None if X is None else np.asarray(X, dtype=np.float64),
         graph=graph,
-        decided=f"{name}: a consensus of {c:,} sources over {m:,} elements.",
+        decided=f"{name}: a consensus of {counted(len(given.pool.sources), 'source')}.",
         given=given,
     )
 

@@ -52,6 +52,8 @@ def best_matching(table: csr_array) -> tuple[IntArray, IntArray]:
 
 def _codes(labels: ArrayLike, name: str) -> tuple[NDArray[Any], IntArray]:
     """Distinct values in order, and the position of each label among them."""
+    if hasattr(labels, "labels"):
+        raise InputTypeError(f"{name} is a {type(labels).__name__}; give its labels, as in consensus.labels.")
     values = np.asarray(labels)
     if values.ndim != 1:
         raise InputError(f"{name} must have one dimension; received shape {values.shape}.")

@@ -20,6 +20,7 @@ from biconsensus.modes._description import SourceTable
 from biconsensus.pool._pool import Pool, first_of_rows
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
+from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,9 +135,9 @@ class Modes:
             rest += " with no other."
         if len(self) == 1:
             share = f"They explain {self[0].explained:.0%} of what the sources say."
-            return f"The sources form one camp: {_groups(self[0])}. {share}{rest}"
+            return f"The sources form one camp: {counted(len(self[0]), 'group')}. {share}{rest}"
         each = "; ".join(
-            f"mode {k}: {mode.sources.size} sources, {_groups(mode)}, {mode.explained:.0%} explained"
+            f"mode {k}: {mode.sources.size} sources, {counted(len(mode), 'group')}, {mode.explained:.0%} explained"
             for k, mode in enumerate(self)
         )
         return f"The sources form {len(self)} camps. {each[0].upper()}{each[1:]}.{rest}"
@@ -262,11 +263,6 @@ def _in_common(modes: tuple[int, int], one: IntArray, other: IntArray) -> list[S
         SharedGroup(modes, (int(shared.row[k]), int(shared.col[k])), int(shared.data[k]), float(likeness[k]))
         for k in np.flatnonzero(likeness > MOSTLY)
     ]
-
-
-def _groups(mode: Mode) -> str:
-    """Number of groups in words."""
-    return "1 group" if len(mode) == 1 else f"{len(mode)} groups"
 
 
 def _sizes(mode: Mode) -> list[int]:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 SAMPLE = 5000
 """Elements from which a plane is found: more do not move it visibly."""
+MOST_DOTS = 300
+"""Groups of a large network that are drawn, the largest ones: more do not fit on a page."""
+GRID = 240
+"""Points along each axis at which the residuals of a model are taken: about one for every three pixels."""
 
 
 def in_plane(X: FloatArray) -> tuple[FloatArray, tuple[str, str]]:
@@ -83,7 +87,7 @@ def adjacency_of(graph: Any) -> csr_array:
     return matrix
 
 
-def node_positions(graph: Any, labels: IntArray, seed: int = 0) -> GraphDrawing:
+def node_positions(graph: Any, labels: IntArray) -> GraphDrawing:
     """Place the nodes by a spring layout in which edges inside a group pull more.
 
     Parameters
@@ -92,8 +96,6 @@ def node_positions(graph: Any, labels: IntArray, seed: int = 0) -> GraphDrawing:
         Network.
     labels : (m,) int array
         Groups.
-    seed : int
-        Start of the layout.
 
     Returns
     -------
@@ -111,12 +113,12 @@ def node_positions(graph: Any, labels: IntArray, seed: int = 0) -> GraphDrawing:
     upper = matrix.coords[0] < matrix.coords[1]
     edges = np.column_stack([axis[upper] for axis in matrix.coords])
     inside = (labels[edges[:, 0]] == labels[edges[:, 1]]) & (labels[edges[:, 0]] >= 0)
-    positions = _spring(labels.size, edges, np.where(inside, 4.0, 1.0), seed)
+    positions = _spring(labels.size, edges, np.where(inside, 4.0, 1.0))
     return GraphDrawing(positions, edges, np.full(len(edges), 0.6), np.full(labels.size, 40.0), labels)
 
 
-def group_graph(graph: Any, consensus: Consensus, seed: int = 0, most: int = 300) -> GraphDrawing:
-    """One dot for each group, as large as the group, and lines as wide as what runs between them.
+def group_graph(graph: Any, consensus: Consensus) -> GraphDrawing:
+    """One dot for each of the largest groups, as large as it, and lines as wide as what runs between them.
 
     Parameters
     ----------
@@ -124,10 +126,6 @@ def group_graph(graph: Any, consensus: Consensus, seed: int = 0, most: int = 300
         Network.
     consensus : Consensus
         A result over its nodes.
-    seed : int
-        Start of the layout.
-    most : int
-        Only the largest groups are drawn where there are more.
 
     Returns
     -------
@@ -144,18 +142,18 @@ def group_graph(graph: Any, consensus: Consensus, seed: int = 0, most: int = 300
     labels = consensus.labels
     groups = np.arange(-1 if (labels < 0).any() else 0, len(consensus))
     sizes = np.bincount(labels - groups[0], minlength=groups.size).astype(np.float64)
-    kept = np.sort(np.argsort(-sizes, kind="stable")[:most])
+    kept = np.sort(np.argsort(-sizes, kind="stable")[:MOST_DOTS])
     pick = csr_array((np.ones(labels.size), labels - groups[0], np.arange(labels.size + 1)), (labels.size, groups.size))
     pick = csr_array(pick[:, kept])
     between = np.triu((pick.T @ adjacency_of(graph) @ pick).toarray(), 1)
     edges = np.argwhere(between > 0)
     weights = between[tuple(edges.T)]
-    positions = _spring(kept.size, edges, weights, seed)
+    positions = _spring(kept.size, edges, weights)
     areas = 1500 / max(1.0, kept.size / 20) * sizes[kept] / sizes.max()
     return GraphDrawing(positions, edges, 5 * weights / weights.max(initial=1), areas, groups[kept])
 
 
-def _spring(n: int, edges: IntArray, weights: FloatArray, seed: int) -> FloatArray:
+def _spring(n: int, edges: IntArray, weights: FloatArray) -> FloatArray:
     """Spring layout by networkx."""
     try:
         import networkx as nx
@@ -165,11 +163,11 @@ def _spring(n: int, edges: IntArray, weights: FloatArray, seed: int) -> FloatArr
     graph.add_nodes_from(range(n))
     graph.add_weighted_edges_from((int(a), int(b), float(w)) for (a, b), w in zip(edges, weights))
     # the force method adds random numbers of its own only through the seed
-    placed = nx.spring_layout(graph, seed=seed, iterations=80 if n <= 500 else 40, method="force")
+    placed = nx.spring_layout(graph, seed=0, iterations=80 if n <= 500 else 40, method="force")
     return np.array([placed[node] for node in range(n)]).reshape(n, 2)
 
 
-def model_bands(X: FloatArray, model: Any, params: FloatArray, threshold: float, grid: int = 240) -> list[FloatArray]:
+def model_bands(X: FloatArray, model: Any, params: FloatArray, threshold: float) -> list[FloatArray]:
     """Outlines of the bands around models of the plane, where the residual equals the threshold.
 
     Parameters
@@ -182,8 +180,6 @@ def model_bands(X: FloatArray, model: Any, params: FloatArray, threshold: float,
         Its instances.
     threshold : float
         Half width of the bands.
-    grid : int
-        Points of the grid along each axis.
 
     Returns
     -------
@@ -202,7 +198,7 @@ def model_bands(X: FloatArray, model: Any, params: FloatArray, threshold: float,
     """
     low, high = X.min(axis=0), X.max(axis=0)
     margin = np.maximum(0.03 * (high - low), threshold)
-    x, y = (np.linspace(low[axis] - margin[axis], high[axis] + margin[axis], grid) for axis in (0, 1))
+    x, y = (np.linspace(low[axis] - margin[axis], high[axis] + margin[axis], GRID) for axis in (0, 1))
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    values = [model.residuals(params[[k]], points)[:, 0].reshape(grid, grid) for k in range(len(params))]
+    values = [model.residuals(params[[k]], points)[:, 0].reshape(GRID, GRID) for k in range(len(params))]
     return [level_segments(value, x, y, threshold) for value in values]

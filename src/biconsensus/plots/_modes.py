@@ -10,6 +10,7 @@ from biconsensus.errors import InputError
 from biconsensus.plots._drawing import new_axes
 from biconsensus.plots._palette import color_of
 from biconsensus.protocols import IntArray
+from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.modes import Modes
@@ -55,7 +56,7 @@ def modes(found: Modes, *, ax: Any = None) -> Any:
     ax.hlines(np.flatnonzero(np.diff(found.source_modes[order])) + 0.5, -0.5, len(found) - 0.5, colors="black", lw=1)
     names = [found.pool.sources[source].name for source in order]
     ax.set_yticks(range(order.size), [name if len(name) <= 28 else name[:27] + "…" for name in names], fontsize=8)
-    ax.set_xticks(range(len(found)), [f"{k}\n({_groups(len(mode))})" for k, mode in enumerate(found)])
+    ax.set_xticks(range(len(found)), [f"{k}\n({counted(len(mode), 'group')})" for k, mode in enumerate(found)])
     ax.set(xlabel="mode", title="Share of each source explained", ylabel="source")
     return ax
 
@@ -115,8 +116,3 @@ def _order(found: Modes) -> IntArray:
     best = found.explains.max(axis=1)
     order = np.lexsort((-best, np.where(own < 0, len(found), own)))
     return order[np.linspace(0, order.size - 1, min(order.size, MOST_LINES)).round().astype(np.int64)]
-
-
-def _groups(number: int) -> str:
-    """Number of groups in words."""
-    return "1 group" if number == 1 else f"{number} groups"

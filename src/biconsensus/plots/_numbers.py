@@ -38,15 +38,13 @@ class GroupNumbers:
     """(T,) base-10 logarithm of its chance, as `Consensus.significance`."""
 
 
-def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> GroupNumbers:
+def group_numbers(consensus: Consensus) -> GroupNumbers:
     """Sizes, support, gain, backing and stability of each group.
 
     Parameters
     ----------
     consensus : Consensus
         A result.
-    overlaps : Overlaps, optional
-        Counts that were already made.
 
     Returns
     -------
@@ -61,7 +59,7 @@ def group_numbers(consensus: Consensus, overlaps: Overlaps | None = None) -> Gro
     >>> numbers.sizes.tolist(), numbers.sources.tolist(), numbers.stability.tolist()
     ([8, 8], [4, 4], [1.0, 1.0])
     """
-    overlaps = overlaps or Overlaps.of(consensus)
+    overlaps = Overlaps.of(consensus)
     source_of = consensus.pool.source_of
     labels = consensus.labels
     inside = labels >= 0

@@ -22,7 +22,7 @@ from biconsensus._checks import (
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.pool._labels import UNSEEN, Column, LabelVectors, code_cells, encode, exact_array
 from biconsensus.pool._rows import distinct_cells, group_columns, group_rows, refine_groups
-from biconsensus.pool.io._doubts import AS_POINTS, content_doubts, shape_doubts
+from biconsensus.pool.io._doubts import AS_POINTS, content_doubts, listed, shape_doubts
 from biconsensus.pool.io._roles import LABELS, MEASURES, TRUTH_NAMES, VECTORS, Raw, Reading, roles_of, warn_of
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -114,9 +114,11 @@ def labels_by_sources(labels: Any, pool: Pool) -> LabelVectors:
     table, wanted = LabelVectors.of(labels), [source.name for source in pool.sources]
     others = [name for name in table.names if name not in wanted]
     if table.named and len(set(wanted)) == len(wanted) and len(others) < len(table.names):
-        for name in wanted:
-            if name not in table.names:
-                raise UnknownNameError.of("column of labels", name, table.names)
+        lost = [name for name in wanted if name not in table.names]
+        if lost:
+            raise UnknownNameError(
+                f"labels has no column for {listed(lost)} of the pool; its columns are {', '.join(table.names)}."
+            )
         ids = [name for name in others if name.lower() not in TRUTH_NAMES | MEASURES]
         if table.ids is None and len(ids) == 1:
             table = replace(table, ids=exact_array(table.values(ids[0])))

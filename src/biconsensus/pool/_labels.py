@@ -171,6 +171,10 @@ def _without_names(labels: Any) -> list[Any]:
         return [labels[:, k] for k in range(labels.shape[1])]
     if isinstance(labels, np.ndarray):
         return [labels]
+    if hasattr(labels, "number_of_nodes") or hasattr(labels, "vcount"):
+        raise InputTypeError(
+            f"labels is a network ({type(labels).__name__}); ConsensusCommunities finds its communities."
+        )
     if isinstance(labels, (str, bytes, Set)) or not hasattr(labels, "__iter__"):
         raise InputTypeError(
             f"labels must be an (m, c) table, a list of c label vectors or a data frame, got {type(labels).__name__}."
@@ -345,8 +349,8 @@ def _in_order(labels: list[Any], name: str) -> list[Any]:
     except TypeError:
         bad = next(label for label in labels if type(label).__hash__ is None or not _is_hashable(label))
         raise InputTypeError(
-            f"label vector {name!r} holds {bad!r} ({type(bad).__name__}), which cannot be told from others by hash; "
-            "give numbers, text or tuples."
+            f"label vector {name!r} holds {bad!r:.80} ({type(bad).__name__}), which is no label; give numbers, text or "
+            "tuples. If it is a group of elements, Pool.from_groups takes such groups."
         ) from None
     try:
         return sorted(distinct, key=lambda label: (type(label).__name__, label))

@@ -90,6 +90,8 @@ def data_uri(image: Any) -> str:
     'data:image/png;base64,'
     """
     if isinstance(image, str | Path):
+        if not Path(image).exists():
+            raise FileNotFoundError(f"there is no file {image}; check the path.")
         raw = Path(image).read_bytes()
         kind = next((kind for start, kind in PICTURES.items() if raw.startswith(start)), None)
         if kind is None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
+from biconsensus.pool._pool import TRIVIAL_SHARE
 from biconsensus.report._data import candidate_data, element_data, extra_columns
 from biconsensus.report._encode import to_json
 from biconsensus.report._modes import modes_view
@@ -22,10 +23,13 @@ from biconsensus.report._recipe import recipe
 from biconsensus.report._sample import Sample
 from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
+from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
 
+PAGES = (".html", ".htm", "")
+"""Endings of a report; devices and pipes have none."""
 CHANCE_NOTES = {
     "agreement": "it rests on the agreement of the sources, so it shows that they agree, not that they are right",
     "points": "it rests on the valleys of density around the group",
@@ -65,6 +69,12 @@ SCRIPTS = (
 """Parts of the script, in the order in which they stand in the page."""
 
 
+def check_page(path: str | Path) -> None:
+    """Refuse a name that says that the file is no page."""
+    if Path(path).suffix.lower() not in PAGES:
+        raise InputError(f"{path}: the report is an HTML page; give it a name that ends in .html.")
+
+
 def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None:
     """Write the report of a consensus: one file that opens offline.
 
@@ -87,6 +97,7 @@ def write_report(consensus: Consensus, path: str | Path, **options: Any) -> None
     """
     from biconsensus.pool.io import atomic_path
 
+    check_page(path)
     text = render_report(consensus, **options)
     with atomic_path(path) as new:
         # names of files need not be UTF-8; what cannot be written is replaced
@@ -203,12 +214,15 @@ def page_data(
 ) -> dict[str, Any]:
     """Everything that the script draws; a function of the result and of what is given with it, nothing is searched."""
     sample, stops = Sample.of(consensus), stops_of(consensus)
+    smallest = [consensus.settings.get(name) for name in ("min_elements", "min_candidates")]
+    if consensus.settings.get("chosen_by") in ("points", "links"):  # base results may be chosen as they are
+        smallest[1] = None
     return {
         "colors": COLORS,
         "outlier": OUTLIER,
         "overlap": bool(consensus.settings.get("overlap")),
         "kind": consensus.settings.get("evidence", "agreement"),
-        "smallest": [consensus.settings.get(name) for name in ("min_elements", "min_candidates")],
+        "smallest": smallest,
         "alternatives": consensus.extraction.get("alternatives", []),
         "recipe": recipe(consensus, command),
         "extra": extra_columns(consensus, extra or {}),
@@ -260,42 +274,18 @@ def behind_models(consensus: Consensus) -> str:
 
 def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]:
     """The figures at the top, each with what it means."""
-    inside = consensus.labels >= 0
-    overlap = content["overlap"]
+    inside, overlap = consensus.labels >= 0, content["overlap"]
     sure = consensus.backing if overlap or len(consensus) == 0 else consensus.confidence().elements
     mean = f"{sure[inside].mean():.2f}" if inside.any() else "–"
     doubtful = f"{int((sure[inside] < DOUBTFUL).sum()):,}"
     if overlap:
-        certain = [
-            (
-                "backing",
-                "Mean backing",
-                mean,
-                "Mean share of the candidates behind a group that hold an element.",
-            ),
-            (
-                "doubtful",
-                "Backing below 0.5",
-                doubtful,
-                "Elements that fewer than half of the candidates behind their group hold.",
-            ),
-        ]
+        why_mean = "Mean share of the candidates behind a group that hold an element."
+        why_doubtful = "Elements that fewer than half of the candidates behind their group hold."
     else:
-        certain = [
-            (
-                "confidence",
-                "Mean confidence",
-                mean,
-                "Probability that an element would be found in its group again with new sources, on average.",
-            ),
-            (
-                "doubtful",
-                "Confidence below 0.5",
-                doubtful,
-                "Elements that would probably not be found in their group again.",
-            ),
-        ]
-    number, n_sources = f"{len(consensus):,}", f"{len(consensus.pool.sources):,}"
+        why_mean = "Probability that an element would be found in its group again with new sources, on average."
+        why_doubtful = "Elements that would probably not be found in their group again."
+    measure, number = "backing" if overlap else "confidence", f"{len(consensus):,}"
+    n_sources, n_candidates = (f"{value:,}" for value in (len(consensus.pool.sources), consensus.pool.shape[1]))
     if _are_models(consensus):
         found = ("groups", "Models", number, "Models that chance does not explain.")
         voters = [("sources", "Hypotheses", n_sources, "Models through random samples of points, which voted.")]
@@ -303,18 +293,15 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
         found = ("groups", "Groups", number, "Groups that the sources agree on, at the point of the slider.")
         voters = [
             ("sources", "Sources", n_sources, "Base groupings that voted."),
-            ("candidates", "Candidates", f"{consensus.pool.shape[1]:,}", "Groups of all sources together."),
+            ("candidates", "Candidates", n_candidates, "Groups of all sources together."),
         ]
+    outside = "Elements that no group holds. They come first in the list of elements."
     rows = [
         found,
         ("elements", "Elements", f"{inside.size:,}", "All elements of the input."),
-        (
-            "outside",
-            "In no group",
-            f"{int((~inside).sum()):,}",
-            "Elements that no group holds. They come first in the list of elements.",
-        ),
-        *certain,
+        ("outside", "In no group", f"{int((~inside).sum()):,}", outside),
+        (measure, f"Mean {measure}", mean, why_mean),
+        ("doubtful", f"{measure.capitalize()} below {DOUBTFUL}", doubtful, why_doubtful),
         *voters,
     ]
     why = {
@@ -330,24 +317,24 @@ def tiles(consensus: Consensus, content: dict[str, Any]) -> list[dict[str, str]]
 
 def remarks(consensus: Consensus, modes: dict[str, Any] | None) -> list[str]:
     """What deserves a look in the pool: sources in several camps, empty and trivial candidates."""
-    pool = consensus.pool
-    sizes = pool.sizes
-    empty = int((sizes == 0).sum())
-    trivial = int(((sizes >= 0.9 * pool.seen_sizes) & (sizes > 0)).sum())
-    found = []
+    pool, found = consensus.pool, []
     if modes is not None and modes["number"] > 1:
         found.append(
             f"the sources form {modes['number']} camps, and one answer for all of them may fit none; the section "
             "“Do the sources fall into camps?” shows an answer for each."
         )
+    if consensus.extraction.get("silent"):  # the summary says how many of such candidates did not vote
+        return found
+    empty = int((pool.sizes == 0).sum())
+    trivial = int(((pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) & (pool.sizes > 0)).sum())
     if empty:
-        found.append(f"{empty:,} {'candidate of the pool is' if empty == 1 else 'candidates of the pool are'} empty.")
+        found.append(f"{counted(empty, 'candidate')} of the pool {'is' if empty == 1 else 'are'} empty.")
     if trivial:
-        hold = "1 candidate holds" if trivial == 1 else f"{trivial:,} candidates hold"
-        found.append(f"{hold} 90% or more of what the source saw; pool.clean() leaves such candidates out.")
-    if pool.left_out:
-        what = "1 candidate was" if len(pool.left_out) == 1 else f"{len(pool.left_out):,} candidates were"
-        found.append(f"{what} left out beforehand as empty or trivial.")
+        hold = "holds" if trivial == 1 else "hold"
+        found.append(
+            f"{counted(trivial, 'candidate')} {hold} {TRIVIAL_SHARE:.0%} or more of what the source saw; pool.clean() "
+            "leaves such candidates out."
+        )
     return found
 
 

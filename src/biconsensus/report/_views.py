@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 
+from biconsensus._checks import check_columns_are_numbers
 from biconsensus.errors import InputError
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
@@ -26,6 +27,8 @@ MOST_COLUMNS = 8
 """Columns of the data that can be chosen as axes, those that tell the groups apart best."""
 MOST_DISCRIMINANT = 500
 """Columns up to which the directions that separate the groups are computed, as their cost is cubic."""
+SMALL_DIFFERENCE = 0.2
+"""Standard deviations between two means below which a column tells nothing: what Cohen (1988) calls a small effect."""
 TELLING = 6
 """Features that are listed for a group."""
 MOST_DESCRIBED = 100
@@ -93,6 +96,7 @@ def domain_view(
     if X is None:
         return None
     given = X.columns if features is None and hasattr(X, "columns") else features
+    check_columns_are_numbers(X)
     X = np.asarray(X, np.float64)
     if X.ndim != 2 or X.shape[0] != consensus.labels.size:
         raise InputError(
@@ -234,7 +238,8 @@ def telling_features(stops: list[Stop], sample: Sample, X: FloatArray, names: li
             mean, rest = inside / number, (total - inside) / (labels.size - number)
             apart = (mean - rest) / spread
             top = np.argsort(-np.abs(apart), kind="stable")[:TELLING]
-            groups.append([[int(k), *(round_off(v[k], 4) for v in (apart, mean, rest))] for k in top])
+            tell = [k for k in top if abs(apart[k]) >= SMALL_DIFFERENCE] or top[:1]
+            groups.append([[int(k), *(round_off(v[k], 4) for v in (apart, mean, rest))] for k in tell])
         found.append(groups)
     used = sorted({int(row[0] or 0) for groups in found for rows in groups for row in rows})
     return {"names": {str(k): names[k] for k in used}, "groups": found}

@@ -580,10 +580,11 @@ class Consensus:
 
     def __repr__(self) -> str:
         """One line: how many groups, of how many elements."""
+        from biconsensus.result._notebook import counted
+
         m, n = self.pool.shape
         left = int((self.labels < 0).sum())
-        groups = "1 group" if len(self) == 1 else f"{len(self)} groups"
-        return f"Consensus({groups} of {m} elements from {n} candidates, {left} left over)"
+        return f"Consensus({counted(len(self), 'group')} of {m} elements from {n} candidates, {left} left over)"
 
     def _repr_html_(self) -> str:
         """Small table for notebooks."""

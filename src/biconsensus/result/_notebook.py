@@ -25,6 +25,7 @@ MOST_ROWS = 50
 DIGITS = 6
 """Decimals of a share or a probability in written tables: finer than any pool can tell."""
 
+ALL_IN_GROUPS = "every element is in a group"
 DECIDED_BY = {
     "answers": "answers of a person decided how many",
     "given": "the quorum was given",
@@ -51,34 +52,39 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
             f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
             f"(decided by the {settings.get('evidence', 'pool')}{f'; {of_data}' if of_data else ''})."
         )
-    alone = "1 element is in no group" if left == 1 else f"{left:,} elements are in no group"
+    alone = f"{counted(left, 'element')} {'is' if left == 1 else 'are'} in no group" if left else ALL_IN_GROUPS
     if settings.get("chosen_by") == "models":  # their sources are samples of points, which nobody has heard of
-        models = "1 model" if number == 1 else f"{number:,} models"
-        return f"{models}; {DECIDED_BY['models']}; {alone if left else 'every element is in a group'}."
-    groups = "1 group" if number == 1 else f"{number:,} groups"
-    decided = DECIDED_BY[settings.get("chosen_by", "given")]
+        return f"{counted(number, 'model')}; {DECIDED_BY['models']}; {alone}."
+    decided = f"; {DECIDED_BY[settings.get('chosen_by', 'given')]}"
     if settings.get("chosen_by") == "n_groups" and settings.get("n_groups") != number:
-        decided = f"{settings.get('n_groups'):,} were asked for, which the pool does not have"
-    said = [f"{groups} at quorum {settings.get('quorum', 0.5):.3g}; {decided}"]
+        decided = f"; {settings.get('n_groups'):,} were asked for, which the pool does not have"
+    elif not number and settings.get("chosen_by") == "pool":
+        decided = ""
+    said = [f"{counted(number, 'group')} at quorum {settings.get('quorum', 0.5):.3g}{decided}"]
     others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
     if others:
         numbers = "number was" if len(others) == 1 else "numbers were"
         said.append(f"the next best {numbers} {', '.join(others)}")
     elements, sources = settings.get("min_elements"), settings.get("min_candidates")
     smallest, fewest = _least(consensus) if settings.get("chosen_by") == "n_groups" else (np.inf, np.inf)
-    needed = [f"{elements} elements"] if smallest >= int(elements or 0) else []
+    # who writes find_consensus(labels, 4) may mean four groups
+    asked = settings.get("chosen_by") == "pool" and "min_elements" in consensus.asked
+    given = f" (min_elements={elements})" if asked else ""
+    needed = [f"{elements} elements{given}"] if smallest >= int(elements or 0) else []
     # where the data decided, base results could be chosen as they are, however many sources are behind their groups
     if settings.get("chosen_by") not in ("points", "links") and fewest >= int(sources or 0):
         needed.append(f"{sources} of {len(consensus.pool.sources):,} sources")
     if needed:
         said.append(f"a group needs {' and '.join(needed)}")
     if tested and number and _none_is_confirmed(consensus):
-        said.append("the test of agreement (level 0.05) confirms none of them: chance may explain them")
+        none = "does not confirm it: chance may explain it"
+        none = none if number == 1 else "confirms none of them: chance may explain them"
+        said.append(f"the test of agreement (level {LEVEL}) {none}")
     silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
     if silent:
-        what = "1 candidate that is empty or holds" if silent == 1 else f"{silent:,} candidates that are empty or hold"
-        said.append(f"{what} nearly everything did not vote")
-    said.append(alone if left else "every element is in a group")
+        why = "it is empty or holds" if silent == 1 else "they are empty or hold"
+        said.append(f"{counted(silent, 'input group')} did not vote, because {why} nearly everything")
+    said.append(alone)
     return "; ".join([*said, *([of_data] if of_data else [])]) + "."
 
 
@@ -131,6 +137,17 @@ def arrow_of(consensus: Consensus) -> pa.Table:
     return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "group"), counted(1200, "group")
+    ('1 group', '1,200 groups')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def chance_text(log_chance: float) -> str:
     """A chance, given by its base-10 logarithm, for people to read.
 
@@ -145,20 +162,45 @@ def chance_text(log_chance: float) -> str:
     return f"{chance:.2g}" if chance >= 0.001 else f"{chance:.0e}"
 
 
-def table_of(consensus: Consensus) -> str:
-    """Small HTML table of the groups."""
-    sizes = np.bincount(consensus.labels[consensus.labels >= 0], minlength=len(consensus))
-    overlap = bool(consensus.settings.get("overlap"))
-    sure = None if overlap else consensus.confidence().groups
-    # of overlapping groups from labels the chance takes a search of its own for each
-    chance = None if overlap and consensus.evidence is None else consensus.significance
-    rows = "".join(
-        f"<tr><td>{t}</td><td>{sizes[t]}</td>{'' if sure is None else f'<td>{sure[t]:.2f}</td>'}"
-        f"{'' if chance is None else f'<td>{as_text(chance_text(float(chance[t])))}</td>'}<td>{group.size}</td>"
-        f"<td>{consensus.backing[consensus.labels == t].mean() if sizes[t] else 0.0:.2f}</td></tr>"
-        for t, group in enumerate(consensus.candidates[:MOST_ROWS])
+def group_columns(consensus: Consensus, most: int, chance: bool = True) -> dict[str, list[str]]:
+    """The first groups as text, column by column: the table of notebooks and of terminals.
+
+    Overlapping groups have no confidence, which is defined for disjoint ones.
+    """
+    shown, overlap = range(min(len(consensus), most)), bool(consensus.settings.get("overlap"))
+    sizes = np.asarray(consensus.membership.sum(axis=0), np.int64)
+    inside = np.flatnonzero(consensus.labels >= 0)
+    labelled, summed = (
+        np.bincount(consensus.labels[inside], each, minlength=len(consensus))
+        for each in (None, consensus.backing[inside])
     )
-    names = ["group", "elements", *([] if sure is None else ["confidence"]), *([] if chance is None else ["chance"])]
-    names += ["candidates", "mean backing"]
-    head = f"<tr>{''.join(f'<th>{name}</th>' for name in names)}</tr>"
-    return f"<p>{as_text(sentence_of(consensus))}</p><table>{head}{rows}</table>"
+    source_of, behind = consensus.pool.source_of, consensus.candidates
+    columns = {"group": [f"{t:,}" for t in shown], "elements": [f"{sizes[t]:,}" for t in shown]}
+    if not overlap:
+        sure = consensus.confidence().groups
+        columns["confidence"] = [f"{sure[t]:.2f}" for t in shown]
+    if chance:
+        columns["chance"] = [chance_text(float(consensus.significance[t])) for t in shown]
+    columns["sources"] = [f"{np.unique(source_of[behind[t]]).size:,}" for t in shown]
+    columns["candidates"] = [f"{behind[t].size:,}" for t in shown]
+    columns["backing"] = [f"{summed[t] / max(labelled[t], 1):.2f}" for t in shown]
+    return columns
+
+
+def are_shown(consensus: Consensus) -> bool:
+    """Whether there are groups to list: one that stands for "no groups" would have a confidence like any other."""
+    return len(consensus) > 0 and consensus.extraction.get("origin") != "no structure"
+
+
+def table_of(consensus: Consensus) -> str:
+    """The sentence and, where there are groups, a small HTML table of them."""
+    said = f"<p>{as_text(sentence_of(consensus))}</p>"
+    if not are_shown(consensus):
+        return said
+    # of overlapping groups from labels the chance takes a search of its own for each
+    quick = not consensus.settings.get("overlap") or consensus.evidence is not None
+    columns = group_columns(consensus, MOST_ROWS, chance=quick)
+    head = "".join(f"<th>{name}</th>" for name in columns)
+    rows = "".join(f"<tr>{''.join(f'<td>{as_text(cell)}</td>' for cell in row)}</tr>" for row in zip(*columns.values()))
+    more = f"<p>the first {MOST_ROWS} of {len(consensus):,} groups</p>" if len(consensus) > MOST_ROWS else ""
+    return f"{said}<table><tr>{head}</tr>{rows}</table>{more}"

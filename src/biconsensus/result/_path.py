@@ -79,9 +79,9 @@ class ConsensusPath:
             known = ", ".join(str(number) for number in sorted({len(point) for point in self.points}))
         if not found:
             asked = f"quorum={quorum!r}" if quorum is not None else f"n_groups={n_groups!r}"
-            raise InputError(
-                f"{asked}: the path of this result has no such point; it has {known}. Search again for it."
-            )
+            number = quorum is not None and quorum >= 1
+            how = f"A number of groups is at(n_groups={quorum!r})." if number else "Search again for it."
+            raise InputError(f"{asked}: the path of this result has no such point; it has {known}. {how}")
         return max(found, key=lambda point: point.score)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.errors import FileFormatError, InputTypeError
+from biconsensus.errors import FileFormatError, InputError, InputTypeError
 from biconsensus.pool._build import Provenance
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._arrays import check_archive
@@ -29,14 +29,24 @@ from biconsensus.result._regrouped import regrouped
 FORMAT = "biconsensus"
 VERSION = 1
 """Version of saved files; others are refused."""
-
-
+OTHER_FILES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json", ".html", ".htm"})
+"""Endings of tables and pages, which a saved result is not."""
 MORE = "more."
 """How the names of arrays begin that were saved beside a result."""
 
 
+def check_kept(path: Path) -> None:
+    """Refuse a name that says that the file is a table or a page."""
+    if path.suffix.lower() in OTHER_FILES:
+        raise InputError(
+            f"{path}: the whole result is kept in a file of its own kind, which only Consensus.load and `biconsensus "
+            "inspect` read; give it a name such as result.bic. A table of the groups is to_frame() or --out."
+        )
+
+
 def save(result: Consensus, path: Path, more: Mapping[str, NDArray[Any]] | None = None) -> None:
     """Write a result atomically, with arrays beside it: the old file or the new one, nothing partial."""
+    check_kept(path)
     arrays, meta = _pack(result)
     arrays |= {f"{MORE}{name}": array for name, array in (more or {}).items()}
     with atomic_path(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:

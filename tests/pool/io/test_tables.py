@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -110,3 +111,20 @@ def test_sheets_with_a_title_or_further_sheets(tmp_path: Path) -> None:
         table = read_labels(written_book(rows, [["x"]]))
     assert "only the first sheet 'Sheet' was read; for another one (more), save it as a file" in str(said[0].message)
     assert table.columns["b"].mask.tolist().count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "ids"),
+    [
+        (["name,a,b", "ann,1,1", "bob,1,2", "eve,2,2"], ["ann", "bob", "eve"]),
+        (["who,a,b", "ann,x,1", "bob,x,2", "eve,y,2"], None),
+        (["run 1,run 2,run 3", "0,1,1", "1,1,2", "2,2,2"], None),
+    ],
+)
+def test_names_of_a_few_elements_do_not_vote(tmp_path: Path, lines: list[str], ids: list[str] | None) -> None:
+    (tmp_path / "few.csv").write_text("\n".join(lines) + "\n")
+    told = pytest.warns(PoolWarning, match="'name' is different in every row") if ids else contextlib.nullcontext()
+    with told:
+        table = read_labels(tmp_path / "few.csv")
+    assert len(table.columns) == (2 if ids else 3)
+    assert (None if table.ids is None else list(table.ids)) == ids

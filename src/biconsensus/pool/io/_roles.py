@@ -241,6 +241,8 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
     found = [name for name in roles.used if _tells_apart(raw.columns[name], kind)]
     if kind in (COORDINATES, VECTORS):  # there, running numbers may be meant; text that is always different is not
         found = [name for name in found if not _is_counter(raw.columns[name])]
+    if kind == LABELS and not found and _first_names_few(raw, roles.used):
+        found = roles.used[:1]
     if len(found) == len(roles.used):
         found = []
     left_out = []
@@ -273,6 +275,16 @@ def _leave_out_ids(roles: Roles, raw: Raw, kind: str) -> None:
             roles.notes.append(
                 f"features with another whole number in every row: {listed}; for ids use id_column (--id)"
             )
+
+
+def _first_names_few(raw: Raw, used: list[str]) -> bool:
+    """Whether, in a file of text with a few rows, the first column is a different word in each, beside numbers."""
+    if raw.lines is None or len(used) < 2 or not 1 < raw.columns[used[0]].size < FEWEST_ROWS:
+        return False
+    first, *others = (_present(raw.columns[name]) for name in used)
+    words = all(isinstance(value, str) and not is_number(value) for value in first)
+    different = len(set(first)) == len(first) == raw.columns[used[0]].size
+    return words and different and all(_all_numbers([str(value) for value in column]) for column in others)
 
 
 def _tells_apart(values: NDArray[Any], kind: str) -> bool:

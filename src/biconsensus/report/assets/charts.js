@@ -67,7 +67,7 @@ function lines(place, curves, options) {
   const svg = draw("svg", { viewBox: `0 0 ${full} ${H}`, role: "img", "aria-label": options.label });
   svg.append(draw("line", { class: "axis", x1: left, x2: left + width, y1: y(y0), y2: y(y0) }), draw("line", { class: "axis", x1: left, x2: left, y1: 14, y2: y(y0) }),
     draw("text", { x: left + width / 2, y: H - 4, "text-anchor": "middle", text: options.xName }),
-    draw("text", { x: left - 6, y: 22, "text-anchor": "end", text: number(y1) }), draw("text", { x: left - 6, y: y(y0), "text-anchor": "end", text: number(y0) }),
+    draw("text", { x: left - 12, y: 22, "text-anchor": "end", text: number(y1) }), draw("text", { x: left - 12, y: y(y0), "text-anchor": "end", text: number(y0) }),
     draw("text", { x: 12, y: 14 + height / 2, transform: `rotate(-90 12 ${14 + height / 2})`, "text-anchor": "middle", text: options.yName }));
   axisLabels(svg, options.ticks || [x0, (x0 + x1) / 2, x1], x, H - 24, options.tickText);
   const marks = [];

@@ -40,7 +40,7 @@ function groupsTable() {
   const sample = data.extra.rows[0] || [];
   const extra = data.extra.names.map((title, k) => ({
     title, help: "Given with the result; of the answer only", digits: typeof sample[k] === "number" ? 3 : undefined, key: (row) => row.extra[k],
-    wide: typeof sample[k] !== "number",
+    wide: data.extra.rows.some((row) => String(row[k]).length > 24),
     text: (row) => (row.extra[k] === undefined ? "–" : typeof row.extra[k] === "number" ? number(row.extra[k]) : String(row.extra[k])),
   }));
   const sure = data.overlap ? [] : [{ title: "Confidence", text: (row) => number(row.confidence, 2), key: (row) => row.confidence, digits: 2, help: "Mean probability that its elements would be found in this group again with new sources" }];
@@ -142,7 +142,7 @@ function choice() {
   const other = data.alternatives.map((one) => `${one.n_groups} groups (${one.origin})`);
   at("choice-note").textContent = `Every dot is a point of the path; the answer is orange. The highest is not always the answer: ${told
     ? "how many sources back a grouping counts as well, and base results compete too." : "where a majority of the sources fits nearly as well, it is taken."}`
-    + (other.length ? ` Next best: ${other.join(", ")}.` : "") + (data.smallest[0] ? ` A group needs ${data.smallest[0]} elements and ${data.smallest[1]} sources.` : "");
+    + (other.length ? ` Next best: ${other.join(", ")}.` : "") + (data.smallest[0] ? ` A group needs ${data.smallest[0]} elements${data.smallest[1] ? ` and ${data.smallest[1]} sources` : ""}.` : "");
 }
 
 function view() {
