@@ -25,6 +25,7 @@ from biconsensus._checks import (
     warn_user,
 )
 from biconsensus._names import NOT_RANDOM, parameters
+from biconsensus._words import counted
 from biconsensus._work import shown
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
@@ -42,7 +43,6 @@ from biconsensus.quorum._choice import Option, alternatives_of, options_of, scor
 from biconsensus.quorum._path import NEARLY_AS_GOOD, PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
 from biconsensus.result._consensus import Consensus
-from biconsensus.result._notebook import counted
 from biconsensus.solvers import check_solver_memory, get_solver
 
 __all__ = ["Search", "find_consensus", "solve"]

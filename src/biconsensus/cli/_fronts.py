@@ -181,9 +181,9 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
 
 def refuse_other_columns(models: str | list[str], names: list[str], counters: list[str]) -> None:
     """An error where a model needs another number of columns; it proposes some, those that count the rows last."""
+    from biconsensus._words import counted
     from biconsensus.errors import InputError
     from biconsensus.models import get_model
-    from biconsensus.result._notebook import counted
 
     if isinstance(models, list):  # several families may each look at the first columns
         return

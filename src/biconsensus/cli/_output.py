@@ -201,7 +201,8 @@ class Output:
         """A table for people, of the groups or of the models behind them."""
         from rich.console import Console
 
-        from biconsensus.result._notebook import are_shown, counted
+        from biconsensus._words import counted
+        from biconsensus.result._notebook import are_shown
 
         console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         if self.decided:

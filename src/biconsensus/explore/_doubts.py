@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.graphs._files import HEADERS
 from biconsensus.pool.io._doubts import FEWEST_ROWS, MOST_CLASSES
 from biconsensus.pool.io._text import is_number
 from biconsensus.protocols import FloatArray
-from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.graphs import Graph

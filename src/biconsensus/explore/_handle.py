@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from biconsensus._checks import check_choice, check_count
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
 from biconsensus.pool._pool import Pool
 from biconsensus.pool.io._roles import Reading
 from biconsensus.result._consensus import Consensus
-from biconsensus.result._notebook import counted
 
 START_SECONDS = 20.0
 """How long the server may take to answer: it has nothing to load but itself."""

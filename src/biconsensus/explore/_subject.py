@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus._checks import check_columns_are_numbers
+from biconsensus._words import counted
 from biconsensus.errors import FileFormatError
 from biconsensus.explore._doubts import grouping_doubt, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
@@ -22,7 +23,6 @@ from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
 from biconsensus.protocols import Evidence, FloatArray, IntArray, Progress, silent
 from biconsensus.result._consensus import Consensus
-from biconsensus.result._notebook import counted
 from biconsensus.result._path import PathTrace
 from biconsensus.result._storage import load_more
 

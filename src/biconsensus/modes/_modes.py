@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from biconsensus._names import NOT_RANDOM, fields_in, parameters
+from biconsensus._words import counted
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.find import Search, solve
 from biconsensus.metrics import ari
@@ -20,7 +21,6 @@ from biconsensus.modes._description import SourceTable
 from biconsensus.pool._pool import Pool, first_of_rows
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
-from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     import pandas as pd

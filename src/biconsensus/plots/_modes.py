@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.plots._drawing import new_axes
 from biconsensus.plots._palette import color_of
 from biconsensus.protocols import IntArray
-from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.modes import Modes

@@ -19,10 +19,11 @@ from biconsensus._checks import (
     check_not_empty,
     check_weights,
 )
+from biconsensus._words import listed
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.pool._labels import UNSEEN, Column, LabelVectors, code_cells, encode, exact_array
 from biconsensus.pool._rows import distinct_cells, group_columns, group_rows, refine_groups
-from biconsensus.pool.io._doubts import AS_POINTS, content_doubts, listed, shape_doubts
+from biconsensus.pool.io._doubts import AS_POINTS, content_doubts, shape_doubts
 from biconsensus.pool.io._roles import LABELS, MEASURES, TRUTH_NAMES, VECTORS, Raw, Reading, roles_of, warn_of
 from biconsensus.protocols import FloatArray, IntArray
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
 from biconsensus.pool._pool import TRIVIAL_SHARE
@@ -23,7 +24,6 @@ from biconsensus.report._recipe import recipe
 from biconsensus.report._sample import Sample
 from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
-from biconsensus.result._notebook import counted
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.matrix import _groups as shares
 from biconsensus.pool._pool import Pool
@@ -580,8 +581,6 @@ class Consensus:
 
     def __repr__(self) -> str:
         """One line: how many groups, of how many elements."""
-        from biconsensus.result._notebook import counted
-
         m, n = self.pool.shape
         left = int((self.labels < 0).sum())
         return f"Consensus({counted(len(self), 'group')} of {m} elements from {n} candidates, {left} left over)"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.errors import MissingDependencyError
 from biconsensus.pool.io import write_table
 from biconsensus.significance._agreement import LEVEL
@@ -135,17 +136,6 @@ def arrow_of(consensus: Consensus) -> pa.Table:
         raise MissingDependencyError.of("pyarrow", "tables") from error
     columns = {name: pa.array(values) for name, values in element_columns(consensus).items()}
     return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things in words.
-
-    Examples
-    --------
-    >>> counted(1, "group"), counted(1200, "group")
-    ('1 group', '1,200 groups')
-    """
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def chance_text(log_chance: float) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._words import listed
 from biconsensus.pool._labels import absent
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -26,8 +27,6 @@ CODES = (-9, -99, -999, -9999)
 """Numbers that people write where they have no label; other negative numbers are labels, and -1 is in no group."""
 DECIMAL = re.compile(r"[-+]?(\d+[.,]?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 """A number as text, as cells with more digits than a float has are kept; the fraction may begin with a comma."""
-SHOWN = 3
-"""Names in one sentence."""
 AS_POINTS = "`biconsensus cluster` finds groups in a table of numbers; --drop leaves columns out"
 """What to do with measurements."""
 
@@ -96,13 +95,6 @@ def shape_doubts(columns: Mapping[str, NDArray[Any]]) -> list[str]:
 def fractions_in(columns: Mapping[str, NDArray[Any]]) -> list[str]:
     """Names of the columns that hold numbers with fractions: labels are no fractions."""
     return [name for name, values in columns.items() if _has_fractions(_present(values))]
-
-
-def listed(names: Iterable[str]) -> str:
-    """Some names for a sentence, and how many more there are."""
-    every = [repr(name) for name in names]
-    more = len(every) - SHOWN
-    return ", ".join(every[:SHOWN]) + (f" (and {more} more)" if more > 0 else "")
 
 
 def _present(values: NDArray[Any]) -> NDArray[Any]:
