@@ -143,6 +143,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     "ring of 30 cliques of five": lambda seed: ring(),
     "karate": lambda seed: published("karate_club"),
     "football": lambda seed: published("football"),
+    "football, conferences corrected": lambda seed: published("footballTSEinput"),
     "political books": lambda seed: published("polbooks"),
 }
 NULLS: dict[str, Callable[[int], Case]] = {

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import biconsensus as bc
-from biconsensus.communities._estimator import conductances
+from biconsensus.communities._estimator import _doubt, conductances
 from biconsensus.communities._runs import settings_of
 from biconsensus.errors import (
     InputError,
@@ -24,6 +24,7 @@ from biconsensus.errors import (
     UnknownNameError,
 )
 from biconsensus.graphs._lfr import lfr_network
+from biconsensus.significance._propagation import Weak
 from biconsensus.sources import _workers
 from tests.helpers.planted_networks import planted
 
@@ -367,3 +368,20 @@ def test_fit_predict_gives_the_labels() -> None:
     model = bc.ConsensusCommunities(n_runs=2, random_state=0)
     edges = [(a, b) for part in ("abcde", "fghij") for a in part for b in part if a < b]
     assert model.fit_predict(edges).tolist() == model.labels_.tolist()
+
+
+def test_the_summary_says_where_the_links_say_little():
+    karate = nx.karate_club_graph()
+    model = bc.ConsensusCommunities(random_state=0).fit(karate)
+    assert 0 < model.evidence_ < 3
+    assert "the links say little for them" in model.consensus_.summary
+    cliques = nx.ring_of_cliques(6, 6)
+    assert "little" not in bc.ConsensusCommunities(random_state=0).fit(cliques).consensus_.summary
+
+
+def test_doubt_tells_weak_evidence_from_communities_whose_members_are_uncertain():
+    weak = Weak(np.zeros(2), 5.0)
+    assert _doubt(5.0, weak) == "the network has communities, but its links say little about who is in them"
+    assert _doubt(0.5, None) == "the links say little for them (0.5 nats)"
+    assert _doubt(20.0, weak) is None
+    assert _doubt(20.0, None) is None

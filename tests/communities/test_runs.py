@@ -45,6 +45,22 @@ def test_agreed_in_rounds_follows_what_speaks_for_the_links():
     assert tied[12] == -1
 
 
+def test_agreed_in_rounds_gets_finer_until_there_are_as_many_groups_as_asked_for():
+    groups = np.repeat(np.arange(8), 6)
+    pairs = [
+        (a, b)
+        for a in range(48)
+        for b in range(a)
+        if groups[a] == groups[b] or (groups[a] // 2 == groups[b] // 2 and (a + b) % 2)
+    ]
+    graph = read_graph([*pairs, *((12 * k, (12 * k + 12) % 48) for k in range(4))])
+    share = np.ones(2 * graph.n_edges)
+    coarse, fine = (agreed_in_rounds(graph, share, 0, n_groups=number) for number in (1, 8))
+    assert coarse.max() + 1 == 4
+    assert 8 <= fine.max() + 1 <= 12
+    assert agreed_in_rounds(graph, share, 0, n_groups=3).tolist() == coarse.tolist()  # there are as many
+
+
 def test_weak_communities_are_agreed_on_in_rounds():
     """The spectrum alone does not count two groups here, but is lower than that of rewired networks."""
     graph, truth = lfr_network(1000, 0.7, 15, max_degree=50, communities=(20, 80), random_state=53)

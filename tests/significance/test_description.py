@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._groups import in_groups
+from biconsensus.significance import _description
 from biconsensus.significance._description import (
     GroupLinks,
     Links,
@@ -15,6 +16,7 @@ from biconsensus.significance._description import (
     groups_cost,
     node_certainty,
     one_rate,
+    refine,
     to_groups,
 )
 
@@ -37,6 +39,17 @@ def test_tally_counts_nodes_degrees_and_inner_weights(weighted: tuple[Links, np.
         assert number[t] == (dense[own].sum(axis=1) > 0).sum()
         assert degree[t] == pytest.approx(dense[own].sum())
         assert inner[t] == pytest.approx(dense[np.ix_(own, own)].sum() / 2)
+
+
+def test_tally_of_nodes_that_stand_for_several_is_that_of_the_several(weighted: tuple[Links, np.ndarray]) -> None:
+    links, labels = weighted
+    halves = 2 * labels + (np.arange(labels.size) % 2)
+    member = in_groups(halves, np.ones(halves.size))
+    merged = Links(csr_array(member.T @ links.adjacency @ member))  # links inside are on the diagonal, twice
+    scale = links.total / merged.total
+    _, degree, inner = merged.tally(np.arange(8) // 2)
+    assert degree * scale == pytest.approx(links.tally(labels)[1])
+    assert inner * scale == pytest.approx(links.tally(labels)[2])
 
 
 def test_a_merge_gains_what_the_description_of_the_merged_groups_saves(weighted: tuple[Links, np.ndarray]) -> None:
@@ -100,6 +113,19 @@ def test_the_two_sides_of_a_bipartite_network_are_no_communities() -> None:
     across = csr_array((sides[:, None] != sides).astype(float))
     inside = csr_array(((sides[:, None] == sides) & ~np.eye(24, dtype=bool)).astype(float))
     assert description_gain(Links(across), sides) < 0 < description_gain(Links(inside), sides)
+
+
+def test_a_round_that_moves_hardly_a_node_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    cliques = np.kron(np.eye(4), np.ones((12, 12))) - np.eye(48)
+    cliques[0, 12] = cliques[12, 0] = 1.0
+    rounds: list[int] = []
+    moved = _description.move_nodes
+    monkeypatch.setattr(_description, "move_nodes", lambda *given: (rounds.append(1), moved(*given))[1])
+    truth = np.repeat(np.arange(4), 12)
+    started = np.where(np.arange(48) % 12 == 5, (truth + 1) % 4, truth)  # one node of each is elsewhere
+    monkeypatch.setattr(_description, "FEW", 0.1)
+    assert refine(Links(csr_array(cliques)), started, np.random.default_rng(0))[0].tolist() == truth.tolist()
+    assert len(rounds) == 1
 
 
 def test_links_to_groups_are_summed_exactly_as_by_a_product() -> None:

@@ -36,6 +36,7 @@ from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.protocols import FloatArray
 from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
+from biconsensus.significance._propagation import Weak
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources.networks._walktrap import as_igraph
 
@@ -43,6 +44,8 @@ SEARCH = ("quorum", "n_groups", "unassigned", "n_jobs")
 """Settings of the search that are parameters of their own."""
 SMALLEST = 3
 """Smallest community where the links decide: two linked nodes are only an edge. The links decide on larger ones."""
+ENOUGH_NATS = float(np.log(20.0))
+"""Evidence from which the summary is silent about it: less has a chance of up to 5% in a network without groups."""
 AUTO_RUNS = (5, 10, 20, 40)
 """Runs of each setting after which ``n_runs="auto"`` looks whether more would change the answer; each number is run
 afresh, which costs at most as much again as the last."""
@@ -291,10 +294,12 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         usual = self.algorithms == "default" and self.n_runs is None and call == "fit(graph)"
         command = "communities" if usual else None
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
-            self.consensus_ = made_by(solve(self.pool_, searched, evidence, progress=tell), self, call, command)
+            found = solve(self.pool_, searched, evidence, progress=tell)
+        self.evidence_ = evidence.of_grouping(found.labels)
+        doubt = _doubt(self.evidence_, evidence.weak) if len(found) > 1 and search.quorum == "auto" else None
+        self.consensus_ = made_by(found, self, call, command, said=doubt)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
-        self.evidence_ = evidence.of_grouping(self.labels_)
         self.conductance_ = conductances(graph, self.consensus_.membership)
         self.communities_ = sets_of_names(self.consensus_.membership, graph.names)
         return self
@@ -320,8 +325,9 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             proposed = evidence.propose(whole, seed, tied, progress=tell)
         if evidence.weak is not None:
-            labels = agreed_in_rounds(self.graph_, evidence.weak.share, seed, tied or ())
-            evidence.remember(labels, evidence.weak.nats)
+            weak = evidence.weak
+            labels = agreed_in_rounds(self.graph_, weak.share, seed, tied or (), weak.n_groups)
+            evidence.remember(labels, weak.nats)
             proposed.append(("agreed in rounds", labels))
         return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
@@ -394,6 +400,13 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         found = [sorted(community, key=str) for community in self.communities_]
         overlap = sum(map(len, found)) > len(set().union(*found))
         return NodeClustering(found, graph=graph, method_name="biconsensus", overlap=overlap)
+
+
+def _doubt(nats: float, weak: Weak | None) -> str | None:
+    """What the summary says of communities for which the links say little."""
+    if weak is not None and nats <= weak.nats:
+        return "the network has communities, but its links say little about who is in them"
+    return f"the links say little for them ({nats:.1f} nats)" if nats < ENOUGH_NATS else None
 
 
 def _rule_of_runs(search: Search) -> Any:

@@ -192,7 +192,13 @@ WEAK_RUNS, WEAK_ROUNDS = 10, 2
 all gained a little on most LFR networks and block models near their limit (seeds 50 to 53); more was not tried."""
 
 
-def agreed_in_rounds(graph: Graph, share: FloatArray, seed: int, together: Sequence[Sequence[int]] = ()) -> IntArray:
+MOST_FINER = 4
+"""How often the resolution rises in search of a number of groups, at most; one or two steps reach it."""
+
+
+def agreed_in_rounds(
+    graph: Graph, share: FloatArray, seed: int, together: Sequence[Sequence[int]] = (), n_groups: int = 1
+) -> IntArray:
     """Weak communities: Louvain on a network weighed by what speaks for each link, then by those runs, and again.
 
     Parameters
@@ -205,6 +211,8 @@ def agreed_in_rounds(graph: Graph, share: FloatArray, seed: int, together: Seque
         Decides the seeds of the runs.
     together : sequence of sequences of int
         Nodes that must share a community: all go where most of them are.
+    n_groups : int
+        Groups that there are at least: where Louvain finds fewer, its resolution rises.
 
     Returns
     -------
@@ -216,10 +224,26 @@ def agreed_in_rounds(graph: Graph, share: FloatArray, seed: int, together: Seque
     weights.sort_indices()
     weights.data *= FLOOR + (1 - FLOOR) * share
     weighed = Graph(weights, graph.names)
+
+    def found(seed: int, resolution: float) -> IntArray:
+        """Communities of the network with its present weights."""
+        return np.asarray(louvain(weighed, seed, resolution=resolution))
+
+    def fine_enough() -> float:
+        """A resolution at which there are `n_groups` or more, or 1."""
+        resolution = 1.0
+        for _ in range(MOST_FINER):
+            number = int(found(seed % 2**31, resolution).max()) + 1
+            if number >= n_groups:
+                break
+            resolution *= n_groups / number
+        return resolution
+
     for _ in range(WEAK_ROUNDS):
-        runs = [np.asarray(louvain(weighed, int(one))) for one in rng.integers(2**31, size=WEAK_RUNS)]
+        resolution = fine_enough()
+        runs = [found(int(one), resolution) for one in rng.integers(2**31, size=WEAK_RUNS)]
         weighed = weighed_by_pool(graph, Pool.from_labels(runs))
-    labels = np.asarray(louvain(weighed, int(rng.integers(2**31))))
+    labels = found(int(rng.integers(2**31)), fine_enough())
     for nodes in map(list, together):
         linked = labels[nodes][labels[nodes] >= 0]
         labels[nodes] = np.bincount(linked).argmax() if linked.size else -1

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from scipy.special import gammaln, xlogy
 
-from biconsensus.matrix._groups import in_groups, stored_rows, sums_by
+from biconsensus.matrix._groups import stored_rows, sums_by
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Progress, silent
 
 LN_2 = float(np.log(2.0))
 TINY = 1e-300
 """Keeps the logarithm of an empty share finite; it is multiplied by that share."""
+
+
+ShortArray: TypeAlias = NDArray[np.int32]
+"""Nodes or groups of all links: half as much to look up at random places."""
 
 
 class Links:
@@ -70,13 +76,25 @@ class Links:
         looped.sort_indices()
         return looped
 
+    @cached_property
+    def once(self) -> tuple[ShortArray, ShortArray, FloatArray]:
+        """(e,) the two ends and the weight of every link, each once; of a loop, which is twice a link, half."""
+        kept = np.flatnonzero(self.source <= self.target)
+        left, right, weight = self.source[kept].astype(np.int32), self.target[kept].astype(np.int32), self.weight[kept]
+        return left, right, np.asarray(np.where(left == right, weight / 2.0, weight))
+
+    def ends_in_groups(self, labels: IntArray) -> tuple[ShortArray, ShortArray, FloatArray]:
+        """(e,) the groups of the two ends and the weight of every link, each once."""
+        left, right, weight = self.once
+        short = labels.astype(np.int32)
+        return short[left], short[right], weight
+
     def tally(self, labels: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(B,) linked nodes, degree sum and inner edges of each group; labels from 0, none missing."""
         n_groups = int(labels.max(initial=-1)) + 1
-        short = labels.astype(np.int32)  # half as much to look up at random places
-        of_source = np.repeat(short, np.diff(self.adjacency.indptr))
-        same = np.flatnonzero(of_source == short[self.target])
-        inner = np.bincount(of_source[same], self.weight[same], minlength=n_groups) / 2.0
+        first, second, weight = self.ends_in_groups(labels)
+        same = np.flatnonzero(first == second)
+        inner = sums_by(first[same], weight[same], n_groups)
         number = np.bincount(labels[self.linked], minlength=n_groups).astype(np.float64)
         degree = np.bincount(labels, self.degree, minlength=n_groups).astype(np.float64)
         return number, degree, inner
@@ -168,29 +186,29 @@ class GroupLinks:
     inner: FloatArray
     """(B,) inner edges of each group, ..."""
     between: csr_array
-    """(B, B) weight of the links between two groups; its diagonal counts inner links twice."""
+    """(B, B) weight of the links between two groups, in the row of the smaller number."""
 
     @classmethod
     def of(cls, links: Links, labels: IntArray) -> GroupLinks:
         """From the group of every node; labels from 0, none missing."""
         number, degree, inner = links.tally(labels)
-        member = in_groups(labels, np.ones(labels.size), number.size)
-        of_nodes = to_groups(links.adjacency, labels, number.size)
-        return cls(number, degree, inner, _sorted(csr_array(csr_array(member.T) @ of_nodes)))
+        first, second, weight = links.ends_in_groups(labels)
+        return cls(number, degree, inner, _of_pairs(first, second, weight, number.size))
 
     def merged(self, to: IntArray) -> GroupLinks:
         """The same with groups put together; `to` has the new number of each, from 0, none missing."""
         size = int(to.max()) + 1
         pairs = self.between.tocoo()
-        between = csr_array((pairs.data, (to[pairs.row], to[pairs.col])), shape=(size, size))
-        number, degree = (sums_by(to, part, size) for part in (self.number, self.degree))
-        return GroupLinks(number, degree, between.diagonal() / 2.0, _sorted(between))
+        first, second = to[pairs.row], to[pairs.col]
+        same = first == second
+        number, degree, inner = (sums_by(to, part, size) for part in (self.number, self.degree, self.inner))
+        inner += sums_by(first[same], pairs.data[same], size)
+        return GroupLinks(number, degree, inner, _of_pairs(first, second, pairs.data, size))
 
     def merge_gains(self, total: float) -> tuple[IntArray, IntArray, FloatArray]:
         """Pairs of linked groups, and the nats saved by merging each (one rate inside groups)."""
         pairs = self.between.tocoo()
-        once = pairs.row < pairs.col
-        a, b, weight = pairs.row[once].astype(np.int64), pairs.col[once].astype(np.int64), pairs.data[once]
+        a, b, weight = pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data
         expected = float(((self.degree / (2.0 * total)) ** 2).sum())
         joint = expected + 2.0 * self.degree[a] * self.degree[b] / (2.0 * total) ** 2
         inside = float(self.inner.sum())
@@ -204,6 +222,14 @@ class GroupLinks:
         return a, b, fit + members + fewer
 
 
+def _of_pairs(first: NDArray[Any], second: NDArray[Any], weight: FloatArray, size: int) -> csr_array:
+    """(size, size) weight of the pairs of different groups, in the row of the smaller number."""
+    apart = np.flatnonzero(first != second)
+    first, second = first[apart], second[apart]
+    ends = np.minimum(first, second), np.maximum(first, second)
+    return csr_array((weight[apart], ends), shape=(size, size))
+
+
 def to_groups(rows: csr_array, labels: IntArray, n_groups: int) -> csr_array:
     """(k, B) what each row stores, summed by the group of the column, from left to right.
 
@@ -212,12 +238,6 @@ def to_groups(rows: csr_array, labels: IntArray, n_groups: int) -> csr_array:
     of_links = labels.astype(np.int32, copy=False)[rows.indices]
     linked = csr_array((rows.data, of_links, rows.indptr), shape=(rows.shape[0], n_groups))
     return csr_array(linked @ eye_array(n_groups, format="csr"))
-
-
-def _sorted(matrix: csr_array) -> csr_array:
-    """A matrix whose stored values are in the order of their columns."""
-    matrix.sort_indices()
-    return matrix
 
 
 def one_rate(inside: FloatArray | float, expected: FloatArray | float, total: float) -> FloatArray:
@@ -258,9 +278,11 @@ def in_order(labels: IntArray) -> IntArray:
 N_REFINED = 4
 """How many of the best base results are refined; they are alike, and each costs as much as a base run."""
 MAX_ROUNDS = 4
-"""Rounds of moves and merges; they end earlier where the description gets no shorter."""
+"""Rounds of moves and merges; they end earlier where the description gets no shorter, or few nodes move."""
 MAX_SWEEPS = 10
 """Sweeps over all nodes in one round."""
+FEW = 0.001
+"""Share of the nodes at which a sweep, or a round, is the last: it spares large networks the last few moves."""
 N_BATCHES = 20
 """Parts of a sweep; the nodes of one part move at once, so that whole arrays are worked on."""
 MERGED_AT_ONCE = 8
@@ -309,7 +331,10 @@ def refine(links: Links, labels: IntArray, rng: np.random.Generator) -> tuple[In
         gain = description_gain(links, changed)
         if gain <= saved + 1e-6:
             break
+        settled = changed.max() == best.max() and np.count_nonzero(changed != best) <= links.n_linked * FEW
         best, saved = changed, gain
+        if settled:
+            break
     return best, saved
 
 
@@ -325,7 +350,7 @@ def move_nodes(links: Links, labels: IntArray, rng: np.random.Generator) -> IntA
             break
         labels = labels.astype(np.int32)
         changed = 0
-        for batch in np.array_split(rng.permutation(nodes), min(N_BATCHES, nodes.size)):
+        for batch in map(np.sort, np.array_split(rng.permutation(nodes), min(N_BATCHES, nodes.size))):
             scores = _scores(links, batch, labels, number, degree, (inside, between))
             here, old, new = batch, labels[batch], last_of_largest(scores)
             moved = new != old
@@ -335,7 +360,7 @@ def move_nodes(links: Links, labels: IntArray, rng: np.random.Generator) -> IntA
             degree += np.bincount(new, weight, number.size) - np.bincount(old, weight, number.size)
             labels[here] = new
             changed += here.size
-        if changed <= nodes.size // 1000:
+        if changed <= nodes.size * FEW:
             break
     return compact(labels)
 
@@ -359,7 +384,8 @@ def _scores(
 ) -> csr_array:
     """(b, B) log odds of each node of the batch in the groups that it is in or linked to, and nothing elsewhere."""
     inside, between = rates
-    weight = _sorted(to_groups(links.with_self[batch], labels, number.size))
+    weight = to_groups(links.with_self[batch], labels, number.size)
+    weight.sort_indices()
     node, group = stored_rows(weight), weight.indices
     own = group == labels[batch][node]
     mine = links.degree[batch][node]

@@ -81,6 +81,8 @@ class Weak:
     """(2e,) for each link, in both directions, how much speaks for its two ends being in one group, in [0, 1]."""
     nats: float
     """Evidence that there are groups."""
+    n_groups: int = 1
+    """How many belief propagation has the most evidence for; 1 where nothing that it says can be believed."""
 
 
 def propagate(
@@ -118,7 +120,8 @@ def propagate(
     usual = [labels for labels in runs if 2 <= int(labels.max(initial=-1)) + 1 <= spectrum.most_groups]
     wrong = 0.0 if best is None else links.n_linked * (1.0 - _certainty(links, best))
     if usual and nats < NATS_FOR_AN_ERROR * wrong:
-        return [], Weak(_share_together(links, spectrum, usual, states), max(nats, SPECTRAL_NATS))
+        n_groups = 1 if best is None else best.shares.size
+        return [], Weak(_share_together(links, spectrum, usual, states), max(nats, SPECTRAL_NATS), n_groups)
     if best is None:
         return [], None
     # the same with shares of the groups that are learned, and paid for

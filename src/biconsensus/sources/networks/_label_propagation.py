@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from biconsensus.graphs._graph import Graph, relabel
-from biconsensus.matrix._groups import in_groups, largest_in_rows, stored_rows
+from biconsensus.matrix._groups import largest_in_rows, stored_rows
 from biconsensus.protocols import IntArray
 
 BATCHES = 20
@@ -55,15 +55,15 @@ def label_propagation(graph: Graph, seed: int, *, max_sweeps: int = 100) -> IntA
 def _update(rows: csr_array, batch: IntArray, labels: IntArray, rng: np.random.Generator) -> int:
     """Give the nodes of a batch their heaviest labels in place; how many changed."""
     # every row has an entry, because no node is isolated
-    votes = csr_array(rows @ in_groups(labels, np.ones(labels.size)))
-    votes.sort_indices()
-    node, label = stored_rows(votes), votes.indices
+    votes = csr_array((rows.data, labels[rows.indices], rows.indptr), shape=rows.shape)
+    votes.sum_duplicates()
+    node, label, mine = stored_rows(votes), votes.indices, labels[batch]
     # a tiny bonus keeps the present label on ties; sums of equal weights are compared with some slack
     best = np.maximum.reduceat(votes.data, votes.indptr[:-1])
     tied = votes.data >= best[node] * (1 - 1e-9)
-    priority = rng.random(label.size) + 2.0 * (label == labels[batch][node])
+    priority = rng.random(label.size) + 2.0 * (label == mine[node])
     votes.data = np.where(tied, priority, -1.0)
     chosen = largest_in_rows(votes)
-    changed = int((labels[batch] != chosen).sum())
+    changed = int((mine != chosen).sum())
     labels[batch] = chosen
     return changed
