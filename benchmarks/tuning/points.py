@@ -1,6 +1,6 @@
 """Tables from which the levels of `significance/_points.py` were read: clouds without groups, and imitations of data.
 
-``python -m benchmarks.tuning.points [directions|valleys|cells|choices|two_levels|strips ...] [--runs N]``.
+``python -m benchmarks.tuning.points [directions|valleys|cells|small_groups|choices|two_levels|strips ...] [--runs N]``.
 The clouds and the imitations are none of those that the benchmark reports.
 
 * directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
@@ -10,6 +10,8 @@ The clouds and the imitations are none of those that the benchmark reports.
   says.
 * cells: groupings of one cloud that have evidence at its level and two backers, with the gain of their clearest border
   and their backers. `CLEAR` and `BACKERS_IF_UNCLEAR` lie above all of them; the page on meaning tells of groups.
+* small_groups: the largest distance from a group of five to nine points of one cloud to all others, in diameters of the
+  group. `ISOLATED` lies above nearly all of them.
 * choices: mean ARI on imitations of more than three columns, and the evidence that the best of a pool finds in one
   cloud (above 0 is a false alarm), for several `CAP` and powers of the backing.
 * two_levels: mean ARI on the same imitations for several `BORDER_ON_DIRECTION`. Whether there are groups at all is
@@ -26,6 +28,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.imitations import KINDS
@@ -162,10 +166,32 @@ def cells(runs: int) -> None:
                     groups, n_groups = judged.evidence._groups(labels)
                     if n_groups < 2 or judged.backers(k) < _points.FEWEST_BACKERS:
                         continue
-                    gains = borders.at_level(borders.level_of_cloud, groups, n_groups).gains
+                    gains = borders.at_level(borders.level_of_cloud, groups, n_groups, [False] * n_groups).gains
                     if gains.sum() > 0:
                         found = f"{n_groups} groups, evidence {gains.sum():.2f}, clearest {gains.max():.2f}"
                         print(f"  {kind} {d} {n}: {found}, backers {judged.backers(k):.1f}", flush=True)
+
+
+def small_groups(runs: int) -> None:
+    """How isolated the most isolated small group of one cloud is."""
+    print("small_groups: cloud, columns, points, largest ratio of 10 runs or more, clouds above the constant")
+    for kind in ("uniform", "normal", "t, 4 degrees of freedom", *OTHER_CLOUDS):
+        for d, n in ((4, 60), (4, 100), (4, 300), (4, 1000), (5, 100), (5, 500), (8, 60), (8, 500), (20, 100)):
+            ratios = np.array([most_isolated(cloud(kind, d, n, 80_000 + run)) for run in range(10 * runs)])
+            above = int((ratios > _points.ISOLATED).sum())
+            print(f"  {kind} {d} {n}: {ratios.max():.2f}, {above} of {ratios.size}", flush=True)
+
+
+def most_isolated(X: FloatArray) -> float:
+    """Largest distance from a small group to all other points, in diameters: all candidates are in the nearest tree."""
+    apart = pdist(X)
+    distances, members, ratio = squareform(apart), [[i] for i in range(len(X))], 0.0
+    for one, other, gap, _ in linkage(apart, "single"):
+        for part in (members[int(one)], members[int(other)]):
+            if _points.FEWEST_ISOLATED <= len(part) < _points.SMALLEST:
+                ratio = max(ratio, float(gap / distances[np.ix_(part, part)].max()))
+        members.append(members[int(one)] + members[int(other)])
+    return ratio
 
 
 def cloud(kind: str, d: int, n: int, seed: int) -> FloatArray:
@@ -265,6 +291,7 @@ TABLES = {
     "directions": directions,
     "valleys": valleys,
     "cells": cells,
+    "small_groups": small_groups,
     "choices": choices,
     "two_levels": two_levels,
     "strips": strips,

@@ -216,13 +216,46 @@ def test_points_in_no_group_take_the_group_of_their_nearest_neighbour():
     assert np.array_equal(evidence.place(np.full_like(truth, -1)), np.full_like(truth, -1))
 
 
-def test_small_groups_never_gain():
+def test_small_groups_in_the_plane_never_gain():
     X, truth = blobs(2, 2)
     X[:5] += 100
     labels = truth.copy()
     labels[:5] = 2
     evidence = PointEvidence(X)
     assert evidence.of_grouping(labels) <= evidence.of_grouping(truth) + _points.CAP
+
+
+def cloud_and_few(n_few: int, spread: float, away: float = 12.0):
+    """Two touching clouds of 60 points in six columns, and a few points away from both."""
+    X, truth = blobs(2, 6, each=60, apart=2.2)
+    few = np.array([0, 0, away, 0, 0, 0]) + spread * np.random.default_rng(1).normal(size=(n_few, 6))
+    return np.concatenate([X, few]), np.concatenate([truth, np.full(n_few, 2)])
+
+
+@pytest.mark.parametrize(
+    ("n_few", "spread", "gains"), [(5, 0.3, True), (9, 0.3, True), (4, 0.3, False), (5, 3.0, False), (5, 0.0, False)]
+)
+def test_beyond_the_plane_a_small_group_gains_where_it_is_isolated(n_few, spread, gains):
+    X, labels = cloud_and_few(n_few, spread)
+    evidence = PointEvidence(X)
+    alone = evidence.of_grouping(np.minimum(labels, 1))
+    assert (evidence.of_grouping(labels) > alone + 0.5) is gains
+
+
+def test_an_isolated_group_shows_that_there_are_groups_if_the_others_have_a_border():
+    X, labels = cloud_and_few(5, 0.3)
+    backers = PointEvidence(X).backers_against_one_group
+    assert backers(labels) == _points.FEWEST_BACKERS
+    assert backers(np.where(labels == 2, 2, 0)) == np.inf  # nothing is said of the others, which are one cloud here
+    scattered, labels = cloud_and_few(5, 3.0)
+    assert PointEvidence(scattered).backers_against_one_group(labels) == _points.BACKERS_IF_UNCLEAR
+
+
+def test_a_small_group_is_no_way_around_the_border_of_two_others():
+    X, labels = cloud_and_few(4, 0.3, away=4.0)
+    evidence = PointEvidence(X)
+    assert evidence.of_grouping(labels) == pytest.approx(evidence.of_grouping(np.minimum(labels, 1)), abs=1.0)
+    assert evidence.of_grouping(labels) > 0.5
 
 
 def test_points_that_are_all_the_same_say_nothing():

@@ -32,7 +32,12 @@ DIMENSION_NEIGHBOURS = 25
 PEAK = 0.9
 """The peak of a group is this quantile of its log densities: a maximum would be the luckiest point."""
 SMALLEST = 10
-"""Groups of fewer points have no density of their own: they may cost evidence, never bring any."""
+"""Groups of fewer points have no density of their own: they may cost evidence, and bring some only where isolated."""
+FEWEST_ISOLATED = 5
+"""Points that an isolated group must have: three or four points of one cloud are often as far from all others."""
+ISOLATED = 1.5
+"""Distance from an isolated group to all other points, in diameters of the group: with more than three columns, one
+cloud hardly ever has a small group that is farther away (`small_groups` in benchmarks/tuning/points.py)."""
 FEW_POINTS = 80
 """Points below which fewer neighbours are looked at: with eight groups of ten neighbours each, no group is smaller."""
 CAP = 6.0
@@ -358,7 +363,7 @@ class _DensityValleys:
         saddles = np.full(pairs.size, -np.inf)
         ends = np.minimum(density[self._sources], density[self._targets])[crossing]
         np.maximum.at(saddles, which, ends)
-        members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+        members = _members(labels, n_groups)
         parts = list(members)
         forest, borders, more = _Forest(n_groups), [], [0.0]
         lower = max(self.level - self.level_of_cloud, 0.0)
@@ -457,7 +462,8 @@ class _ProjectedValleys:
     """
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
-        spread = points + rng.uniform(-0.5, 0.5, points.shape) * _steps(points)
+        steps = _steps(points)
+        spread = points + rng.uniform(-0.5, 0.5, points.shape) * steps
         centred = spread - spread.mean(axis=0)
         if points.shape[1] > COMPONENTS:
             centred = centred @ principal_axes(centred)
@@ -465,39 +471,61 @@ class _ProjectedValleys:
         k = min(TOUCH, neighbours.shape[1])
         self._sources = np.repeat(np.arange(len(points)), k)
         self._targets = neighbours[:, :k].ravel()
+        self._neighbours = neighbours
+        self._rounding = float(np.sqrt((steps**2).sum()))
         self.level_of_cloud = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
         self.level = BORDER_ON_DIRECTION * self.level_of_cloud
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
         """Borders by the lower level."""
-        return [self.at_level(self.level, labels, n_groups)]
+        members = _members(labels, n_groups)
+        return [self.at_level(self.level, labels, n_groups, [self._silent(own) for own in members])]
 
     def backers_against_one_group(self, labels: IntArray, n_groups: int) -> float:
-        """More if no border gains so much that cells of one cloud do not explain it; no number without evidence."""
-        gains = self.at_level(self.level_of_cloud, labels, n_groups).gains
+        """More if no border gains so much that cells of one cloud do not explain it; no number without evidence.
+
+        An isolated group is as clear, but it says nothing of the others: their borders must have evidence without it.
+        """
+        members = _members(labels, n_groups)
+        small = [own.size < SMALLEST for own in members]
+        gains = self.at_level(self.level_of_cloud, labels, n_groups, small).gains
         if gains.sum() <= 0:
             return np.inf
-        return FEWEST_BACKERS if gains.max() >= CLEAR else BACKERS_IF_UNCLEAR
+        isolated = any(few and not self._silent(own) for few, own in zip(small, members, strict=True))
+        return FEWEST_BACKERS if isolated or gains.max() >= CLEAR else BACKERS_IF_UNCLEAR
 
-    def at_level(self, level: float, labels: IntArray, n_groups: int) -> _View:
-        """Borders of the spanning tree with the shallowest valleys."""
-        sizes = np.bincount(labels, minlength=n_groups)
-        members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+    def at_level(self, level: float, labels: IntArray, n_groups: int, silent: Sequence[bool]) -> _View:
+        """Borders of the spanning tree with the shallowest valleys; those of silent groups bring no evidence.
+
+        They do not lead around the border between two other groups, either: the tree follows the depths as they are.
+        """
+        members = _members(labels, n_groups)
+        sizes = np.array([own.size for own in members])
         centres = np.array([self._points[own].mean(axis=0) for own in members])
         pairs = np.array(self._neighbouring(labels, n_groups, sizes, centres))
         depths = self._depths(members, pairs)
-        smaller = np.minimum(sizes[pairs[:, 0]], sizes[pairs[:, 1]])
         gains = np.minimum(depths - level * _growth(sizes[pairs].sum(axis=1)), CAP)
-        gains = np.where(smaller < SMALLEST, np.minimum(gains, 0.0), gains)
+        most = np.where(np.array(silent)[pairs].any(axis=1), 0.0, CAP)
         forest, borders = _Forest(n_groups), []
         middle, error = NULL_ON_DIRECTION
         for t in np.lexsort((depths, gains)):  # beyond the cap gains are the same
             g, h = (int(group) for group in pairs[t])
             if forest.root(g) != forest.root(h):
                 forest.join(forest.root(g), forest.root(h))
-                borders.append((float(gains[t]), (depths[t] - middle) / error, g, h))
+                borders.append((min(gains[t], most[t]), (depths[t] - middle) / error, g, h))
         return _View.of(borders)
+
+    def _silent(self, own: IntArray) -> bool:
+        """Whether a group is too small to bring evidence, and not isolated."""
+        if not FEWEST_ISOLATED <= own.size < SMALLEST:
+            return own.size < SMALLEST
+        near = self._neighbours[own]
+        # a point has more neighbours than such a group has points, so one of them is outside
+        nearest = near[np.arange(own.size), np.isin(near, own, invert=True).argmax(axis=1)]
+        gap = np.sqrt(((self._points[own] - self._points[nearest]) ** 2).sum(axis=1)).min()
+        diameter = cdist(self._points[own], self._points[own]).max()
+        return bool(diameter <= self._rounding or gap <= ISOLATED * diameter)  # copies of one point are no group
 
     def _depths(self, members: Sequence[IntArray], pairs: IntArray) -> FloatArray:
         """(P,) depth of the valley between the two groups of each pair; groups come back, so what is known is kept."""
@@ -758,6 +786,12 @@ def neighbours_for(m: int, wanted: int) -> int:
     Otherwise the neighbours of a point in a small group would be the points of the next group.
     """
     return min(wanted, max(4, wanted * m // FEW_POINTS))
+
+
+def _members(labels: IntArray, n_groups: int) -> list[IntArray]:
+    """The points of each group."""
+    sizes = np.bincount(labels, minlength=n_groups)
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
 
 
 def _mutual_pairs(neighbours: IntArray) -> tuple[IntArray, IntArray]:
