@@ -17,7 +17,18 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
-UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes", "row_length", "_lists")
+UNWEIGHTED = (
+    "by_column",
+    "as_floats",
+    "amounts_by_column",
+    "row_of_entry",
+    "amounts",
+    "sizes",
+    "row_length",
+    "_lists",
+    "_last_held",
+    "last_pairs",
+)
 """What is kept of a matrix when its weights change."""
 SCANNED = 8
 """Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
@@ -105,7 +116,9 @@ class PreferenceMatrix:
 
         Rows come last, so that what is done to all of them is done to long stretches of memory.
         """
-        return self._lists[:, part] if self.entries.nnz <= KEPT else self._listed(part)
+        if self.entries.nnz > KEPT:
+            return self._listed(part)
+        return self._lists[:, part] if isinstance(part, slice) else np.take(self._lists, part, axis=1)
 
     @cached_property
     def _lists(self) -> IntArray:
@@ -131,6 +144,8 @@ class PreferenceMatrix:
     def with_weights(self, weights: FloatArray) -> PreferenceMatrix:
         """The same matrix with other weights (q,) of its columns."""
         found = replace(self, weights=weights)
+        # what was counted last is shared from now on: counts do not depend on weights
+        _ = self._last_held, self.last_pairs
         found.__dict__.update({name: self.__dict__[name] for name in UNWEIGHTED if name in self.__dict__})
         return found
 
@@ -142,6 +157,8 @@ class PreferenceMatrix:
 
     def rows_with_any(self, columns: BoolArray) -> BoolArray:
         """(r,) the rows that any of these columns (q,) holds."""
+        if self.row_length and self.entries.nnz <= KEPT:
+            return np.asarray(np.take(np.append(columns, False), self._lists).any(axis=0))
         found, entries = np.zeros(self.shape[0], bool), self.entries
         for part, stored, lengths in row_parts(entries):
             inside = np.take(columns, entries.indices[stored])
@@ -203,12 +220,12 @@ class PreferenceMatrix:
 
         Not to be written to: the last table is kept, because one step after the other asks for the same.
         """
-        last = self._last_held
         known = self._known_held(rows, n_groups)
         if known is None:
-            known = self._recount(rows, n_groups)
-            known.flags.writeable = False
-            last.update(rows=rows.copy(), held=known)
+            table = self._recount(rows, n_groups)
+            table.flags.writeable = False
+            known = table[:-1, :n_groups]
+            self._last_held.update(rows=rows.copy(), table=table, held=known)
         return known
 
     @cached_property
@@ -230,29 +247,62 @@ class PreferenceMatrix:
         return None
 
     def _recount(self, rows: IntArray, n_groups: int) -> FloatArray:
-        """(q, T) elements of each group of rows that each column holds; only rows that moved, where they are few."""
+        """As `_counted`; of rows few of which moved, only these, also where the groups have other numbers now."""
         last = self._last_held
-        if self.binary and last and last["held"].shape[1] == n_groups:
-            moved = np.flatnonzero(rows != last["rows"])
-            if FEW_MOVED * moved.size < rows.size:  # numbers of elements are whole, so that sums are exact
-                lost = self._held(last["rows"], n_groups, moved)
-                return np.asarray(last["held"] - lost + self._held(rows, n_groups, moved))
-        return self._held(rows, n_groups)
+        if self.binary and last:
+            before = last["held"].shape[1]
+            number = same_groups(last["rows"], before, rows, n_groups)
+            was = number[last["rows"]]
+            now = np.where(rows >= 0, rows, n_groups)
+            moved = np.flatnonzero(was != now)
+            if FEW_MOVED * moved.size < rows.size:
+                origin = np.full(n_groups + 2, -1)
+                origin[number] = np.arange(before + 1)
+                table = np.take(last["table"], origin[:-1], axis=1)
+                for fresh in np.flatnonzero(origin[:-1] < 0):
+                    table[:, fresh] = 0.0
+                # numbers of elements are whole, so that sums are exact
+                self._add_rows(table, moved[was[moved] <= n_groups], was, -1.0)
+                self._add_rows(table, moved, now, 1.0)
+                return np.asarray(table)
+        return self._counted(rows, n_groups)
 
-    def _held(self, rows: IntArray, n_groups: int, among: IntArray | None = None) -> FloatArray:
-        """(q, T) elements of each group of rows that each column holds; or of some (k,) of the rows."""
-        if not (self.binary and self.row_length):
-            part = self if among is None else self.some_rows(among)
-            return _held(part.entries, part.counts, rows if among is None else rows[among], n_groups)
-        n_columns, n_rows = self.shape[1], rows.size if among is None else among.size
-        held = np.zeros((n_columns + 1) * (n_groups + 1))
-        step = max(1, max(CACHED, held.size) // self.row_length)
-        for start in range(0, n_rows, step):
-            here = slice(start, start + step) if among is None else among[start : start + step]
-            place = self.columns_of_rows(here) * (n_groups + 1)
-            place += np.where(rows[here] >= 0, rows[here], n_groups)
-            held += sums_by(place.ravel(), np.broadcast_to(self.counts[here], place.shape).ravel(), held.size)
-        return held.reshape(-1, n_groups + 1)[:-1, :n_groups]
+    def _add_rows(self, table: FloatArray, moved: IntArray, groups: IntArray, sign: float) -> None:
+        """Add some of the rows to a table of what columns hold of groups, or take them away."""
+        amounts = sign * self.counts[moved]
+        if self.row_length:
+            place = self.columns_of_rows(moved) * table.shape[1]
+            place += groups[moved]
+            amounts = np.broadcast_to(amounts, place.shape)
+        else:
+            part = csr_array(self.entries[moved])
+            lengths = np.diff(part.indptr)
+            place = part.indices * np.int64(table.shape[1])
+            place += np.repeat(groups[moved], lengths)
+            amounts = np.repeat(amounts, lengths)
+        np.add.at(table.reshape(-1), place.ravel(), amounts.ravel())
+
+    def _counted(self, rows: IntArray, n_groups: int) -> FloatArray:
+        """(q + 1, T + 1) elements of each group of rows that each column holds; last come those in no group.
+
+        The last line is for the place behind all columns, where a row has fewer than others.
+        """
+        n_columns, entries = self.shape[1], self.entries
+        held, counts = np.zeros((n_columns + 1) * (n_groups + 1)), self.counts.astype(np.float64)
+        group = np.where(rows >= 0, rows, n_groups)
+        if self.binary and self.row_length:
+            step = max(1, max(CACHED, held.size) // self.row_length)
+            for start in range(0, rows.size, step):
+                here = slice(start, start + step)
+                place = self.columns_of_rows(here) * (n_groups + 1)
+                place += group[here]
+                held += sums_by(place.ravel(), np.broadcast_to(counts[here], place.shape).ravel(), held.size)
+        else:
+            for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
+                place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
+                amounts = np.repeat(counts[part], lengths)
+                held += sums_by(place, amounts if self.binary else amounts * entries.data[stored], held.size)
+        return held.reshape(n_columns + 1, n_groups + 1)
 
     def shared_with_groups(self, rows: IntArray, n_groups: int) -> csr_array:
         """(q, T) the same, sparse: by way of the table where it is small, else by the pairs that share an element."""
@@ -327,15 +377,25 @@ class PreferenceMatrix:
         return found
 
 
-def _held(entries: csr_array, counts: IntArray, rows: IntArray, n_groups: int) -> FloatArray:
-    """(q, T) elements of each group of rows that each column holds, of rows of any lengths and values."""
-    n_columns, group = entries.shape[1], np.where(rows >= 0, rows, n_groups)
-    held = np.zeros(n_columns * (n_groups + 1))
-    for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
-        place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
-        amounts = np.repeat(counts[part], lengths)
-        held += sums_by(place, amounts if entries.dtype == np.uint8 else amounts * entries.data[stored], held.size)
-    return held.reshape(n_columns, n_groups + 1)[:, :n_groups]
+def same_groups(old: IntArray, n_old: int, new: IntArray, n_new: int) -> IntArray:
+    """(n_old + 1,) the new number of each group of which most items stay together, n_new + 1 for others; none stays.
+
+    Items in no group have -1; the last place says where these are, which is behind all groups.
+
+    Examples
+    --------
+    >>> same_groups(np.array([0, 0, 0, 1, 1, 2, -1]), 3, np.array([1, 1, 0, 0, 0, -1, -1]), 2)
+    array([1, 0, 3, 2])
+    """
+    both = np.bincount((old + 1) * np.int64(n_new + 1) + (new + 1), minlength=(n_old + 1) * (n_new + 1))
+    both = both.reshape(n_old + 1, n_new + 1)[1:, 1:]
+    number = np.full(n_old + 1, n_new + 1)
+    number[-1] = n_new
+    if both.size:
+        there, back = both.argmax(axis=1), both.argmax(axis=0)
+        mutual = np.flatnonzero((back[there] == np.arange(n_old)) & (both[np.arange(n_old), there] > 0))
+        number[mutual] = there[mutual]
+    return number
 
 
 def _distinct_columns(rows: csr_array, sizes: IntArray, mask: IntArray) -> tuple[IntArray, IntArray]:
