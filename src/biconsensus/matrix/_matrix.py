@@ -259,7 +259,8 @@ class PreferenceMatrix:
                 origin = np.full(n_groups + 2, -1)
                 origin[number] = np.arange(before + 1)
                 table = np.take(last["table"], origin[:-1], axis=1)
-                for fresh in np.flatnonzero(origin[:-1] < 0):
+                fresh = np.flatnonzero(origin[:-1] < 0)
+                if fresh.size:
                     table[:, fresh] = 0.0
                 # numbers of elements are whole, so that sums are exact
                 self._add_rows(table, moved[was[moved] <= n_groups], was, -1.0)
@@ -378,23 +379,22 @@ class PreferenceMatrix:
 
 
 def same_groups(old: IntArray, n_old: int, new: IntArray, n_new: int) -> IntArray:
-    """(n_old + 1,) the new number of each group of which most items stay together, n_new + 1 for others; none stays.
+    """(n_old + 1,) the new number of each group whose first item is first in that one, too; n_new + 1 for other groups.
 
-    Items in no group have -1; the last place says where these are, which is behind all groups.
+    Items in no group have -1; the last place says where these are, which is behind all groups. Items come heaviest
+    first, and the heaviest of a group mostly stays; where it does not, items only seem to move.
 
     Examples
     --------
-    >>> same_groups(np.array([0, 0, 0, 1, 1, 2, -1]), 3, np.array([1, 1, 0, 0, 0, -1, -1]), 2)
+    >>> same_groups(np.array([0, 0, 1, 2, -1]), 3, np.array([1, 1, 0, 0, -1]), 2)
     array([1, 0, 3, 2])
     """
-    both = np.bincount((old + 1) * np.int64(n_new + 1) + (new + 1), minlength=(n_old + 1) * (n_new + 1))
-    both = both.reshape(n_old + 1, n_new + 1)[1:, 1:]
-    number = np.full(n_old + 1, n_new + 1)
+    # assignments are in order, so that the last one stays: backwards, the first item does
+    there, back = np.full(n_old + 1, -1), np.full(n_new + 1, -1)
+    there[old[::-1]] = new[::-1]
+    back[new[::-1]] = old[::-1]
+    number = np.where((there >= 0) & (back[there] == np.arange(n_old + 1)), there, n_new + 1)
     number[-1] = n_new
-    if both.size:
-        there, back = both.argmax(axis=1), both.argmax(axis=0)
-        mutual = np.flatnonzero((back[there] == np.arange(n_old)) & (both[np.arange(n_old), there] > 0))
-        number[mutual] = there[mutual]
     return number
 
 

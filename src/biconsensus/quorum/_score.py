@@ -499,12 +499,15 @@ def _nearness(
         near /= sizes
         near[place] = 0.0
         return with_own, near.max(axis=1)
-    sparse = csr_array(entries.astype(np.float64) @ weighted)
-    row = stored_rows(sparse)
-    mine = sparse.indices == labels[row]
-    with_own = sums_by(row[mine], sparse.data[mine], n_rows)
-    sparse.data = np.where(mine, 0.0, sparse.data / sizes[sparse.indices])
-    return with_own, np.maximum(top_in_rows(sparse)[1], 0.0)
+    with_own, with_other = np.empty(n_rows), np.empty(n_rows)
+    for rows, _, _ in row_parts(entries):
+        sparse = csr_array(entries[rows].astype(np.float64) @ weighted)
+        row = stored_rows(sparse)
+        mine = sparse.indices == labels[rows][row]
+        with_own[rows] = sums_by(row[mine], sparse.data[mine], sparse.shape[0])
+        sparse.data = np.where(mine, 0.0, sparse.data / sizes[sparse.indices])
+        with_other[rows] = np.maximum(top_in_rows(sparse)[1], 0.0)
+    return with_own, with_other
 
 
 def used_backers(problem: PreferenceMatrix) -> FloatArray:
