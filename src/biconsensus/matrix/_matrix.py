@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from biconsensus.matrix._groups import in_groups, stored_rows, sums_by
@@ -141,6 +142,16 @@ class PreferenceMatrix:
             return column_sums(self.entries, self.counts)
         return sums_by(self.entries.indices, self.amounts, self.shape[1])
 
+    @cached_property
+    def row_weights(self) -> FloatArray:
+        """(r,) weight of the columns that hold each row."""
+        return np.asarray(self.entries @ self.weights)
+
+    @cached_property
+    def used_backers(self) -> FloatArray:
+        """(q, c) sources behind each column that has a weight."""
+        return np.asarray(self.backers.astype(np.float64).toarray() * (self.weights > 0)[:, None])
+
     def with_weights(self, weights: FloatArray) -> PreferenceMatrix:
         """The same matrix with other weights (q,) of its columns."""
         found = replace(self, weights=weights)
@@ -211,9 +222,16 @@ class PreferenceMatrix:
 
     def group_sources(self, columns: IntArray, n_groups: int) -> IntArray:
         """(T,) distinct sources behind groups of columns, from the group (q,) of each column, -1 for none."""
-        n_sources, group = self.backers.shape[1], np.repeat(columns, np.diff(self.backers.indptr))
-        pairs = np.unique((group * np.int64(n_sources) + self.backers.indices)[group >= 0])
-        return np.bincount(pairs // n_sources, minlength=n_groups)
+        members = np.flatnonzero(columns >= 0)
+        return self.sources_of_sets(columns[members], members, n_groups)
+
+    def sources_of_sets(self, sets: IntArray, columns: NDArray[Any], n_sets: int) -> IntArray:
+        """(S,) distinct sources behind sets of columns, from pairs (p,) of a set and a column."""
+        backers, number = self.backers, np.diff(self.backers.indptr)[columns]
+        first = np.cumsum(number) - number
+        place = np.repeat(backers.indptr[columns] - first, number) + np.arange(int(number.sum()))
+        pairs = np.unique(np.repeat(sets, number) * np.int64(backers.shape[1]) + backers.indices[place])
+        return np.bincount(pairs // backers.shape[1], minlength=n_sets)
 
     def held_by_columns(self, rows: IntArray, n_groups: int) -> FloatArray:
         """(q, T) elements of each group of rows that each column holds; rows (r,) have groups, -1 for none.
