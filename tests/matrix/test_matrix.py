@@ -141,13 +141,19 @@ def test_what_columns_hold_is_counted_again_only_for_rows_that_moved(monkeypatch
     rng = np.random.default_rng(1)
     problem = PreferenceMatrix.from_pool(bc.Pool.from_labels(rng.integers(0, 5, (200, 6))))
     dense = problem.entries.toarray() * problem.counts[:, None]
-    counted, held_of = [], PreferenceMatrix._held
+    counted, added = [], []
+    count_all, add_rows = PreferenceMatrix._counted, PreferenceMatrix._add_rows
 
-    def count(matrix, rows, n_groups, among=None):
-        counted.append(rows.size if among is None else among.size)
-        return held_of(matrix, rows, n_groups, among)
+    def count(matrix, rows, n_groups):
+        counted.append(rows.size)
+        return count_all(matrix, rows, n_groups)
 
-    monkeypatch.setattr(PreferenceMatrix, "_held", count)
+    def add(matrix, table, moved, groups, sign):
+        added.append(moved.size)
+        add_rows(matrix, table, moved, groups, sign)
+
+    monkeypatch.setattr(PreferenceMatrix, "_counted", count)
+    monkeypatch.setattr(PreferenceMatrix, "_add_rows", add)
     rows = rng.integers(-1, 4, problem.shape[0])
     for _ in range(5):
         rows = rows.copy()
@@ -162,8 +168,14 @@ def test_what_columns_hold_is_counted_again_only_for_rows_that_moved(monkeypatch
             for matrix in (problem, problem.with_weights(problem.weights))
         )
         assert np.array_equal(gains, fresh)
-    assert counted[0] == problem.shape[0]
-    assert max(counted[1:]) <= 10
+    assert counted == [problem.shape[0]]
+    assert max(added) <= 10
+    # groups with other numbers, one of them gone and one new
+    other = np.array([3, 5, 0, 2, -1])[rows]
+    other[50:53] = 1
+    held = problem.held_by_columns(other, 6)
+    assert np.array_equal(held, np.stack([dense[other == t].sum(axis=0) for t in range(6)], axis=1))
+    assert counted == [problem.shape[0]]
 
 
 def test_some_rows_and_the_rows_that_any_of_some_columns_holds():

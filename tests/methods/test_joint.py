@@ -221,11 +221,49 @@ def test_the_way_pairs_are_counted_changes_nothing(monkeypatch, limit, value):
     table[rng.random(table.shape) < 0.1] = np.nan
     here = find_consensus(table, method="joint", quorum=0.3)
     monkeypatch.setattr(joint_method, limit, value)
-    monkeypatch.setattr(joint_method, "PRODUCT_COST", 0)
+    monkeypatch.setattr(joint_method, "SMALL_PRODUCT", 0)
     there = find_consensus(table, method="joint", quorum=0.3)
     assert len(here) == 9
     assert np.array_equal(here.labels, there.labels)
     assert here.objective == there.objective
+
+
+@pytest.mark.parametrize("pair_cost", [0, 10**9])
+@pytest.mark.parametrize("most", [3, 4_000_000])
+def test_pairs_are_the_same_in_dense_tables_and_in_sparse_products(monkeypatch, most, pair_cost):
+    rng = np.random.default_rng(8)
+    problem = problem_of(rng.integers(0, 4, (60, 7)))
+    rows, columns = rng.integers(-1, 5, problem.shape[0]), rng.integers(-1, 5, problem.shape[1])
+    monkeypatch.setattr(joint_method, "MAX_PAIRS", most)
+    small = joint_method.GroupPairs.of(problem, rows, columns)
+    monkeypatch.setattr(joint_method, "SMALL_PRODUCT", 0)
+    monkeypatch.setattr(joint_method, "PAIR_COST", pair_cost)
+    large = joint_method.GroupPairs.of(problem, rows, columns)
+    assert small is not None
+    assert large is not None
+    dense = problem.entries.toarray() * problem.counts[:, None]
+    for k, column in enumerate(small.columns):
+        assert small.held[k] == dense[rows == columns[column], column].sum()
+    for name, value in vars(small).items():
+        assert np.array_equal(value, getattr(large, name)), name
+
+
+def test_groups_with_other_numbers_are_the_same_groups():
+    rng = np.random.default_rng(2)
+    problem = problem_of(np.repeat(rng.integers(0, 12, (300, 1)), 6, axis=1) * 3 + rng.integers(0, 3, (300, 6)) // 2)
+    votes = Votes.at_quorum(problem, Fraction(1, 3))
+    columns = np.arange(problem.shape[1]) // 5
+    for _ in range(20):
+        columns = columns.copy()
+        columns[rng.integers(0, columns.size)] = rng.integers(-1, columns.max() + 1)
+        columns = bipartite.consecutive(columns)
+        if rng.random() < 0.5:  # a group that goes, and one that comes
+            columns = bipartite.consecutive(np.where(columns == rng.integers(0, columns.max() + 1), -1, columns))
+            columns[np.flatnonzero(columns < 0)[:3]] = columns.max() + 1
+        rows, value = votes.best_rows(columns)
+        fresh, expected = Votes.at_quorum(problem, Fraction(1, 3)).best_rows(columns)
+        assert np.array_equal(rows, fresh)
+        assert value == expected
 
 
 def test_a_group_of_very_many_columns_is_cut_by_its_heaviest(monkeypatch):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from biconsensus.matrix._groups import in_groups, stored_rows, sums_by
@@ -17,7 +18,18 @@ from biconsensus.protocols import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
-UNWEIGHTED = ("by_column", "as_floats", "amounts_by_column", "row_of_entry", "amounts", "sizes", "row_length", "_lists")
+UNWEIGHTED = (
+    "by_column",
+    "as_floats",
+    "amounts_by_column",
+    "row_of_entry",
+    "amounts",
+    "sizes",
+    "row_length",
+    "_lists",
+    "_last_held",
+    "last_pairs",
+)
 """What is kept of a matrix when its weights change."""
 SCANNED = 8
 """Dense scores scanned in the time in which one stored entry goes through a sparse product; estimated, for speed."""
@@ -105,7 +117,9 @@ class PreferenceMatrix:
 
         Rows come last, so that what is done to all of them is done to long stretches of memory.
         """
-        return self._lists[:, part] if self.entries.nnz <= KEPT else self._listed(part)
+        if self.entries.nnz > KEPT:
+            return self._listed(part)
+        return self._lists[:, part] if isinstance(part, slice) else np.take(self._lists, part, axis=1)
 
     @cached_property
     def _lists(self) -> IntArray:
@@ -128,9 +142,21 @@ class PreferenceMatrix:
             return column_sums(self.entries, self.counts)
         return sums_by(self.entries.indices, self.amounts, self.shape[1])
 
+    @cached_property
+    def row_weights(self) -> FloatArray:
+        """(r,) weight of the columns that hold each row."""
+        return np.asarray(self.entries @ self.weights)
+
+    @cached_property
+    def used_backers(self) -> FloatArray:
+        """(q, c) sources behind each column that has a weight."""
+        return np.asarray(self.backers.astype(np.float64).toarray() * (self.weights > 0)[:, None])
+
     def with_weights(self, weights: FloatArray) -> PreferenceMatrix:
         """The same matrix with other weights (q,) of its columns."""
         found = replace(self, weights=weights)
+        # what was counted last is shared from now on: counts do not depend on weights
+        _ = self._last_held, self.last_pairs
         found.__dict__.update({name: self.__dict__[name] for name in UNWEIGHTED if name in self.__dict__})
         return found
 
@@ -142,6 +168,8 @@ class PreferenceMatrix:
 
     def rows_with_any(self, columns: BoolArray) -> BoolArray:
         """(r,) the rows that any of these columns (q,) holds."""
+        if self.row_length and self.entries.nnz <= KEPT:
+            return np.asarray(np.take(np.append(columns, False), self._lists).any(axis=0))
         found, entries = np.zeros(self.shape[0], bool), self.entries
         for part, stored, lengths in row_parts(entries):
             inside = np.take(columns, entries.indices[stored])
@@ -194,21 +222,28 @@ class PreferenceMatrix:
 
     def group_sources(self, columns: IntArray, n_groups: int) -> IntArray:
         """(T,) distinct sources behind groups of columns, from the group (q,) of each column, -1 for none."""
-        n_sources, group = self.backers.shape[1], np.repeat(columns, np.diff(self.backers.indptr))
-        pairs = np.unique((group * np.int64(n_sources) + self.backers.indices)[group >= 0])
-        return np.bincount(pairs // n_sources, minlength=n_groups)
+        members = np.flatnonzero(columns >= 0)
+        return self.sources_of_sets(columns[members], members, n_groups)
+
+    def sources_of_sets(self, sets: IntArray, columns: NDArray[Any], n_sets: int) -> IntArray:
+        """(S,) distinct sources behind sets of columns, from pairs (p,) of a set and a column."""
+        backers, number = self.backers, np.diff(self.backers.indptr)[columns]
+        first = np.cumsum(number) - number
+        place = np.repeat(backers.indptr[columns] - first, number) + np.arange(int(number.sum()))
+        pairs = np.unique(np.repeat(sets, number) * np.int64(backers.shape[1]) + backers.indices[place])
+        return np.bincount(pairs // backers.shape[1], minlength=n_sets)
 
     def held_by_columns(self, rows: IntArray, n_groups: int) -> FloatArray:
         """(q, T) elements of each group of rows that each column holds; rows (r,) have groups, -1 for none.
 
         Not to be written to: the last table is kept, because one step after the other asks for the same.
         """
-        last = self._last_held
         known = self._known_held(rows, n_groups)
         if known is None:
-            known = self._recount(rows, n_groups)
-            known.flags.writeable = False
-            last.update(rows=rows.copy(), held=known)
+            table = self._recount(rows, n_groups)
+            table.flags.writeable = False
+            known = table[:-1, :n_groups]
+            self._last_held.update(rows=rows.copy(), table=table, held=known)
         return known
 
     @cached_property
@@ -230,29 +265,63 @@ class PreferenceMatrix:
         return None
 
     def _recount(self, rows: IntArray, n_groups: int) -> FloatArray:
-        """(q, T) elements of each group of rows that each column holds; only rows that moved, where they are few."""
+        """As `_counted`; of rows few of which moved, only these, also where the groups have other numbers now."""
         last = self._last_held
-        if self.binary and last and last["held"].shape[1] == n_groups:
-            moved = np.flatnonzero(rows != last["rows"])
-            if FEW_MOVED * moved.size < rows.size:  # numbers of elements are whole, so that sums are exact
-                lost = self._held(last["rows"], n_groups, moved)
-                return np.asarray(last["held"] - lost + self._held(rows, n_groups, moved))
-        return self._held(rows, n_groups)
+        if self.binary and last:
+            before = last["held"].shape[1]
+            number = same_groups(last["rows"], before, rows, n_groups)
+            was = number[last["rows"]]
+            now = np.where(rows >= 0, rows, n_groups)
+            moved = np.flatnonzero(was != now)
+            if FEW_MOVED * moved.size < rows.size:
+                origin = np.full(n_groups + 2, -1)
+                origin[number] = np.arange(before + 1)
+                table = np.take(last["table"], origin[:-1], axis=1)
+                fresh = np.flatnonzero(origin[:-1] < 0)
+                if fresh.size:
+                    table[:, fresh] = 0.0
+                # numbers of elements are whole, so that sums are exact
+                self._add_rows(table, moved[was[moved] <= n_groups], was, -1.0)
+                self._add_rows(table, moved, now, 1.0)
+                return np.asarray(table)
+        return self._counted(rows, n_groups)
 
-    def _held(self, rows: IntArray, n_groups: int, among: IntArray | None = None) -> FloatArray:
-        """(q, T) elements of each group of rows that each column holds; or of some (k,) of the rows."""
-        if not (self.binary and self.row_length):
-            part = self if among is None else self.some_rows(among)
-            return _held(part.entries, part.counts, rows if among is None else rows[among], n_groups)
-        n_columns, n_rows = self.shape[1], rows.size if among is None else among.size
-        held = np.zeros((n_columns + 1) * (n_groups + 1))
-        step = max(1, max(CACHED, held.size) // self.row_length)
-        for start in range(0, n_rows, step):
-            here = slice(start, start + step) if among is None else among[start : start + step]
-            place = self.columns_of_rows(here) * (n_groups + 1)
-            place += np.where(rows[here] >= 0, rows[here], n_groups)
-            held += sums_by(place.ravel(), np.broadcast_to(self.counts[here], place.shape).ravel(), held.size)
-        return held.reshape(-1, n_groups + 1)[:-1, :n_groups]
+    def _add_rows(self, table: FloatArray, moved: IntArray, groups: IntArray, sign: float) -> None:
+        """Add some of the rows to a table of what columns hold of groups, or take them away."""
+        amounts = sign * self.counts[moved]
+        if self.row_length:
+            place = self.columns_of_rows(moved) * table.shape[1]
+            place += groups[moved]
+            amounts = np.broadcast_to(amounts, place.shape)
+        else:
+            part = csr_array(self.entries[moved])
+            lengths = np.diff(part.indptr)
+            place = part.indices * np.int64(table.shape[1])
+            place += np.repeat(groups[moved], lengths)
+            amounts = np.repeat(amounts, lengths)
+        np.add.at(table.reshape(-1), place.ravel(), amounts.ravel())
+
+    def _counted(self, rows: IntArray, n_groups: int) -> FloatArray:
+        """(q + 1, T + 1) elements of each group of rows that each column holds; last come those in no group.
+
+        The last line is for the place behind all columns, where a row has fewer than others.
+        """
+        n_columns, entries = self.shape[1], self.entries
+        held, counts = np.zeros((n_columns + 1) * (n_groups + 1)), self.counts.astype(np.float64)
+        group = np.where(rows >= 0, rows, n_groups)
+        if self.binary and self.row_length:
+            step = max(1, max(CACHED, held.size) // self.row_length)
+            for start in range(0, rows.size, step):
+                here = slice(start, start + step)
+                place = self.columns_of_rows(here) * (n_groups + 1)
+                place += group[here]
+                held += sums_by(place.ravel(), np.broadcast_to(counts[here], place.shape).ravel(), held.size)
+        else:
+            for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
+                place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
+                amounts = np.repeat(counts[part], lengths)
+                held += sums_by(place, amounts if self.binary else amounts * entries.data[stored], held.size)
+        return held.reshape(n_columns + 1, n_groups + 1)
 
     def shared_with_groups(self, rows: IntArray, n_groups: int) -> csr_array:
         """(q, T) the same, sparse: by way of the table where it is small, else by the pairs that share an element."""
@@ -327,15 +396,24 @@ class PreferenceMatrix:
         return found
 
 
-def _held(entries: csr_array, counts: IntArray, rows: IntArray, n_groups: int) -> FloatArray:
-    """(q, T) elements of each group of rows that each column holds, of rows of any lengths and values."""
-    n_columns, group = entries.shape[1], np.where(rows >= 0, rows, n_groups)
-    held = np.zeros(n_columns * (n_groups + 1))
-    for part, stored, lengths in row_parts(entries, max(CACHED, held.size)):
-        place = entries.indices[stored] * np.int64(n_groups + 1) + np.repeat(group[part], lengths)
-        amounts = np.repeat(counts[part], lengths)
-        held += sums_by(place, amounts if entries.dtype == np.uint8 else amounts * entries.data[stored], held.size)
-    return held.reshape(n_columns, n_groups + 1)[:, :n_groups]
+def same_groups(old: IntArray, n_old: int, new: IntArray, n_new: int) -> IntArray:
+    """(n_old + 1,) the new number of each group whose first item is first in that one, too; n_new + 1 for other groups.
+
+    Items in no group have -1; the last place says where these are, which is behind all groups. Items come heaviest
+    first, and the heaviest of a group mostly stays; where it does not, items only seem to move.
+
+    Examples
+    --------
+    >>> same_groups(np.array([0, 0, 1, 2, -1]), 3, np.array([1, 1, 0, 0, -1]), 2)
+    array([1, 0, 3, 2])
+    """
+    # assignments are in order, so that the last one stays: backwards, the first item does
+    there, back = np.full(n_old + 1, -1), np.full(n_new + 1, -1)
+    there[old[::-1]] = new[::-1]
+    back[new[::-1]] = old[::-1]
+    number = np.where((there >= 0) & (back[there] == np.arange(n_old + 1)), there, n_new + 1)
+    number[-1] = n_new
+    return number
 
 
 def _distinct_columns(rows: csr_array, sizes: IntArray, mask: IntArray) -> tuple[IntArray, IntArray]:

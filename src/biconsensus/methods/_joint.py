@@ -26,7 +26,7 @@ from biconsensus.matrix._groups import (
     top_in_rows,
     values_at,
 )
-from biconsensus.matrix._matrix import KEPT, SCANNED, PreferenceMatrix
+from biconsensus.matrix._matrix import KEPT, SCANNED, PreferenceMatrix, same_groups
 from biconsensus.pool._rows import CACHED
 from biconsensus.protocols import Block, BoolArray, FloatArray, IntArray, comparable
 
@@ -113,17 +113,25 @@ class Votes:
     def _again(self, columns: IntArray) -> tuple[IntArray, FloatArray]:
         """The same as `_top_rows`; where few groups differ from those of the last question, only rows near them."""
         old, best, top = (self._last[name] for name in ("columns", "best", "top"))
-        differs = np.zeros(max(n_groups_of(old), n_groups_of(columns)) + 1, bool)
-        moved = old != columns
-        differs[old[moved]] = differs[columns[moved]] = True
-        differs[-1] = False  # columns in no group
-        near = differs[old] | differs[columns]
-        if FEW_NEAR * np.count_nonzero(near) < near.size:
+        before, n_groups = n_groups_of(old), n_groups_of(columns)
+        number = same_groups(old, before, columns, n_groups)
+        now = np.where(columns >= 0, columns, n_groups)
+        moved = number[old] != now
+        # the places behind all groups: columns in no group, and groups that are no more
+        differs, gone = np.zeros(n_groups + 2, bool), np.zeros(before + 1, bool)
+        differs[number[old[moved]]] = differs[now[moved]] = True
+        differs[n_groups] = False
+        gone[old[moved]] = True
+        gone[-1] = False
+        near = differs[now] | gone[old]
+        kept = number[:-1][~differs[number[:-1]]]
+        # of equal scores the first group counts, so that groups must still be in the same order
+        if FEW_NEAR * np.count_nonzero(near) < near.size and (np.diff(kept) > 0).all():
             rows = np.flatnonzero(self.problem.rows_with_any(near))
             if 2 * rows.size < best.size:
                 # a row that none of these columns holds gains nothing from their groups, before and now
-                best, top = best.copy(), top.copy()
-                if self._is_even(n_groups_of(columns)):
+                best, top = np.minimum(number, n_groups)[best], top.copy()
+                if self._is_even(n_groups):
                     best[rows], top[rows] = self._top_even_rows(columns, rows)
                 else:
                     part = Votes(self.problem.some_rows(rows), self.reward, self.cost)
@@ -172,7 +180,7 @@ class Votes:
             part = slice(start, min(start + step, n_rows))
             here, size = part if among is None else among[part], part.stop - start
             lists = self.problem.columns_of_rows(here)
-            rewards = self._rewards[:, here] if self.problem.entries.nnz <= KEPT else np.take(self._padded, lists)
+            rewards = self._rewards[:, part] if among is None and self._is_kept else np.take(self._padded, lists)
             own = np.take(group, lists)
             place = own * size
             place += np.arange(size)
@@ -194,6 +202,11 @@ class Votes:
     def _is_even(self, n_groups: int) -> bool:
         """Whether rows are memberships in nearly as many columns each, as in tables of labels, and groups are few."""
         return self._binary and self.problem.row_length > 0 and n_groups <= MANY_GROUPS
+
+    @property
+    def _is_kept(self) -> bool:
+        """Whether memberships are few enough to keep more than one form of them."""
+        return bool(self.problem.entries.nnz <= KEPT)
 
     @cached_property
     def _padded(self) -> FloatArray:
@@ -406,8 +419,8 @@ MAX_PAIRS = 4_000_000
 """Pairs of columns that are looked at together; a group of more than 2,000 columns is cut by its heaviest ones."""
 PAIR_COST = 60
 """Steps of a dense product in the time in which one pair of entries is counted; estimated, for speed."""
-PRODUCT_COST = 15_000
-"""Steps of a dense product in the time that starting one takes; estimated, for speed."""
+SMALL_PRODUCT = 2_000_000
+"""Steps of a dense product, a fifth of a millisecond, up to which pairs of entries are not counted. For speed."""
 N_PEAKS = 1000
 """Most frequent rows that make a start of their own."""
 FEW_PEAKS = 2
@@ -658,63 +671,74 @@ class GroupPairs:
         n_groups = n_groups_of(columns)
         n_columns = np.bincount(columns[columns >= 0], minlength=n_groups)
         n_rows = np.bincount(rows[rows >= 0], minlength=n_groups)
-        number = np.cumsum((n_columns > 1) & (n_rows > 1)) - 1
-        number[(n_columns < 2) | (n_rows < 2)] = -1
-        kept = np.flatnonzero(number >= 0)
-        if kept.size == 0:
+        cut = (n_columns > 1) & (n_rows > 1)
+        if not cut.any():
             return None
-        rows, columns = (np.where(part >= 0, number[part], -1) for part in (rows, columns))
+        # the last place: rows and columns in no group
+        number = np.append(np.where(cut, np.cumsum(cut) - 1, -1), -1)
+        rows, columns, n_columns, n_rows = number[rows], number[columns], n_columns[cut], n_rows[cut]
         members = np.flatnonzero(columns >= 0)
         members = members[order_of_groups(columns[members])]
-        group, n_columns = columns[members], n_columns[kept]
+        group = columns[members]
         starts = np.cumsum(n_columns) - n_columns
         # a group of very many columns is cut by its heaviest, which come first
         width = np.minimum(n_columns, np.maximum(MAX_PAIRS // n_columns, 1))
         first = np.cumsum(width[group]) - width[group]
         left = np.repeat(np.arange(members.size), width[group])
         right = np.arange(left.size) - first[left] + starts[group[left]]
-        place = np.full(problem.shape[1], -1)
-        place[members] = np.arange(members.size)
-        of_column = np.take(columns, problem.entries.indices)
-        inside = np.flatnonzero((of_column == np.take(rows, problem.row_of_entry)) & (of_column >= 0))
-        row, column = problem.row_of_entry[inside], np.take(place, problem.entries.indices[inside])
-        values = np.ones(inside.size) if problem.binary else problem.entries.data[inside]
-        amounts = problem.amounts[inside]
-        held = sums_by(column, amounts * values, members.size)
-        shared, n_rows = np.zeros(left.size), n_rows[kept]
-        in_a_group = np.flatnonzero(rows >= 0)
-        n_pairs = sums_by(rows[in_a_group], np.bincount(row, minlength=rows.size)[in_a_group] ** 2, kept.size)
-        by_product = n_pairs * PAIR_COST > PRODUCT_COST + n_rows * n_columns * width
+        within = np.zeros(problem.shape[1], np.int64)
+        within[members] = np.arange(members.size) - starts[group]
+        of_row = np.take(rows, problem.row_of_entry)
+        inside = np.take(np.where(columns >= 0, columns, -2), problem.entries.indices) == of_row
+        n_steps = n_rows * n_columns * width
+        by_product = n_steps <= SMALL_PRODUCT
+        if not by_product.all():
+            in_row = sums_by(problem.row_of_entry, inside, rows.size)
+            in_a_group = rows >= 0
+            by_product |= sums_by(rows[in_a_group], in_row[in_a_group] ** 2, n_rows.size) * PAIR_COST > n_steps
+        by_product = np.append(by_product, False)
         # one dense table for each such group, one after the other; what is in other groups goes behind the last
-        ends = np.cumsum(np.where(by_product, n_rows * n_columns, 0))
-        ordered = in_a_group[order_of_groups(rows[in_a_group])]
-        of_group, first_row = rows[ordered], np.cumsum(n_rows) - n_rows
-        begins = np.full(rows.size, ends[-1])
-        lines = (np.arange(ordered.size) - first_row[of_group] - n_rows[of_group]) * n_columns[of_group]
-        begins[ordered] = np.where(by_product[of_group], ends[of_group] + lines, ends[-1])
-        within = np.arange(members.size) - starts[group]
+        ordered = np.flatnonzero(by_product[rows])
+        ordered = ordered[order_of_groups(rows[ordered])]
+        lengths = n_columns[rows[ordered]]
+        begins = np.zeros(rows.size, np.int64)
+        begins[ordered] = np.cumsum(lengths) - lengths
+        end = int(lengths.sum())
+        place = np.take(begins, problem.row_of_entry)
+        place += np.take(within, problem.entries.indices)
+        in_tables = inside if by_product[:-1].all() else inside & by_product[of_row]
         # whole numbers below 2^24 are exact in single precision, in which products take half the time
         total = int(problem.counts.sum())
         number_type: type[np.floating[Any]] = np.float32 if problem.binary and total < SINGLE else np.float64
-        tables: NDArray[Any] = np.zeros(int(ends[-1]) + int(n_columns.max()), number_type)
-        tables[np.take(begins, row) + np.take(within, column)] = values
-        counts: NDArray[Any] = problem.counts[ordered].astype(number_type)
-        for t in np.flatnonzero(by_product):
-            table = tables[ends[t] - n_rows[t] * n_columns[t] : ends[t]].reshape(n_rows[t], n_columns[t])
-            weighted = table * counts[first_row[t] : first_row[t] + n_rows[t], None]
-            product = weighted.T @ table[:, : width[t]]
-            shared[first[starts[t]] :][: product.size] = product.ravel()
-        rest = np.flatnonzero(~by_product[rows[row]])
+        tables: NDArray[Any] = np.zeros(end + 1, number_type)
+        tables[np.where(in_tables, place, end)] = 1 if problem.binary else problem.entries.data
+        weighted = tables[:-1] * np.repeat(problem.counts[ordered].astype(number_type), lengths)
+        products: NDArray[Any] = np.zeros(left.size, number_type)
+        begin = 0
+        for t in np.flatnonzero(by_product).tolist():
+            shape, at = (n_rows[t], n_columns[t]), first[starts[t]]
+            part = slice(begin, begin := begin + shape[0] * shape[1])
+            found = products[at : at + shape[1] * width[t]].reshape(shape[1], width[t])
+            np.matmul(weighted[part].reshape(shape).T, tables[part].reshape(shape)[:, : width[t]], out=found)
+        shared = products.astype(np.float64)
+        rest = np.flatnonzero(inside & ~in_tables)
         if rest.size:
-            row, column, values, amounts = row[rest], column[rest], values[rest], amounts[rest]
-            ends_of_rows = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows.size))])
-            shape, heavy = (rows.size, members.size), within[column] < width[group[column]]
-            amount = csr_array((amounts, column, ends_of_rows), shape=shape)
+            row, column = problem.row_of_entry[rest], starts[of_row[rest]] + within[problem.entries.indices[rest]]
+            values = np.ones(rest.size) if problem.binary else problem.entries.data[rest]
+            heavy, size = within[members][column] < width[of_row[rest]], (rows.size, members.size)
+            ends = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows.size))])
+            amount = csr_array((problem.amounts[rest], column, ends), shape=size)
             heavy_ends = np.concatenate([[0], np.cumsum(np.bincount(row[heavy], minlength=rows.size))])
-            value = csr_array((values[heavy], column[heavy], heavy_ends), shape=shape)
+            value = csr_array((values[heavy], column[heavy], heavy_ends), shape=size)
             both = csr_array(amount.T @ value)
-            shared[first[stored_rows(both)] + within[both.indices]] = both.data
-        return cls(members, group, starts, problem.group_sizes(rows, kept.size), held, left, right, shared)
+            shared[first[stored_rows(both)] + within[members][both.indices]] = both.data
+        light = within[members] >= width[group]
+        held = shared[np.where(light, 0, first + within[members])]
+        if light.any():
+            column = starts[of_row[inside]] + within[problem.entries.indices[inside]]
+            values = 1.0 if problem.binary else problem.entries.data[inside]
+            held[light] = sums_by(column, problem.amounts[inside] * values, members.size)[light]
+        return cls(members, group, starts, problem.group_sizes(rows, n_rows.size), held, left, right, shared)
 
 
 def moved(votes: Votes, columns: IntArray) -> IntArray:

@@ -84,16 +84,24 @@ def _most_likely_near(
 ) -> IntArray:
     """(r,) the same among the groups that share a candidate with the row, of which there are very many; -1 for none."""
     column = stored_rows(held)
-    likely = problem.weights[column] * np.log1p(held.data / np.maximum(spread[column], 1e-300))
-    near = csr_array(problem.as_floats @ csr_array((_exact(likely), held.indices, held.indptr), shape=held.shape))
-    row, group = stored_rows(near), near.indices
-    near.data -= _exact((problem.entries @ problem.weights)[row] * np.log(sizes + 1.0)[group])
-    if lost is not None and problem.mask is not None:
-        fewer = csr_array(lost)
-        fewer.data = np.log1p(-fewer.data / (sizes[fewer.indices] + 1.0))
+    likely = _exact(problem.weights[column] * np.log1p(held.data / np.maximum(spread[column], 1e-300)))
+    gained = csr_array((likely, held.indices, held.indptr), shape=held.shape)
+    asked, by_size = problem.entries @ problem.weights, np.log(sizes + 1.0)
+    by_mask, fewer = None, lost
+    if fewer is not None and problem.mask is not None:
         by_mask = in_groups(problem.mask, problem.weights, fewer.shape[0])
-        near.data -= _exact(values_at(csr_array(problem.as_floats @ by_mask @ fewer), row, group))
-    return top_in_rows(near)[0]
+        fewer = csr_array(fewer)
+        fewer.data = np.log1p(-fewer.data / (sizes[fewer.indices] + 1.0))
+    best = np.empty(problem.shape[0], np.int64)
+    for rows, _, _ in row_parts(problem.entries):
+        entries = problem.entries[rows].astype(np.float64)
+        near = csr_array(entries @ gained)
+        row, group = stored_rows(near), near.indices
+        near.data -= _exact(asked[rows][row] * by_size[group])
+        if by_mask is not None:
+            near.data -= _exact(values_at(csr_array(entries @ by_mask @ fewer), row, group))
+        best[rows] = top_in_rows(near)[0]
+    return best
 
 
 def _exact(likely: FloatArray) -> FloatArray:

@@ -301,7 +301,7 @@ def retention(problem: PreferenceMatrix, labels: IntArray, held: csr_array | Non
     held = problem.shared_with_groups(labels, n_groups) if held is None else held
     column, reach = stored_rows(held), np.maximum(problem.weights * problem.sizes, 1e-300)
     inside = labels >= 0
-    volumes = sums_by(labels[inside], (problem.counts * (problem.entries @ problem.weights))[inside], n_groups)
+    volumes = sums_by(labels[inside], (problem.counts * problem.row_weights)[inside], n_groups)
     kept = sums_by(held.indices, (problem.weights[column] * held.data) ** 2 / reach[column], n_groups)
     return float((kept / np.maximum(volumes, 1e-300)).sum())
 
@@ -430,7 +430,7 @@ def relation(problem: PreferenceMatrix, labels: IntArray, held: csr_array | None
     if problem.unseen is not None:
         sizes -= problem.unseen_by_source(in_groups(labels, problem.counts.astype(np.float64), n_groups))[used]
     total = problem.counts.sum() - problem.unseen_by_source(problem.counts[:, None])[used, 0]
-    both = sums_by(stored_rows(held), held.data**2, held.shape[0]) @ used_backers(problem)[:, used] / total**2
+    both = sums_by(stored_rows(held), held.data**2, held.shape[0]) @ problem.used_backers[:, used] / total**2
     grouped = np.maximum((sizes**2).sum(axis=1) / total**2, 1e-12)
     recall = both / np.maximum(same, 1e-12) - grouped
     return float(recall.mean()), float((both / grouped - same).mean())
@@ -499,23 +499,20 @@ def _nearness(
         near /= sizes
         near[place] = 0.0
         return with_own, near.max(axis=1)
-    sparse = csr_array(entries.astype(np.float64) @ weighted)
-    row = stored_rows(sparse)
-    mine = sparse.indices == labels[row]
-    with_own = sums_by(row[mine], sparse.data[mine], n_rows)
-    sparse.data = np.where(mine, 0.0, sparse.data / sizes[sparse.indices])
-    return with_own, np.maximum(top_in_rows(sparse)[1], 0.0)
-
-
-def used_backers(problem: PreferenceMatrix) -> FloatArray:
-    """(q, c) sources behind each column that has a weight."""
-    used: FloatArray = problem.backers.astype(np.float64).toarray() * (problem.weights > 0)[:, None]
-    return used
+    with_own, with_other = np.empty(n_rows), np.empty(n_rows)
+    for rows, _, _ in row_parts(entries):
+        sparse = csr_array(entries[rows].astype(np.float64) @ weighted)
+        row = stored_rows(sparse)
+        mine = sparse.indices == labels[rows][row]
+        with_own[rows] = sums_by(row[mine], sparse.data[mine], sparse.shape[0])
+        sparse.data = np.where(mine, 0.0, sparse.data / sizes[sparse.indices])
+        with_other[rows] = np.maximum(top_in_rows(sparse)[1], 0.0)
+    return with_own, with_other
 
 
 def _same_source(problem: PreferenceMatrix) -> tuple[IntArray, FloatArray]:
     """The sources in use, and for each the probability that two elements it saw share one of its candidates."""
-    backers = used_backers(problem)
+    backers = problem.used_backers
     used = np.flatnonzero(backers.any(axis=0))
     sizes = problem.sizes
     total = problem.counts.sum() - problem.unseen_by_source(problem.counts[:, None])[used, 0]

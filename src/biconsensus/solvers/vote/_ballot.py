@@ -23,7 +23,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._groups import stored_rows
+from biconsensus.matrix._groups import stored_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._rows import column_sizes
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
@@ -183,7 +183,7 @@ class SparseVotes:
         ballots = sets.matrix(self._ballot.weights)
         held = ballots @ self._by_column
         which, rows = stored_rows(held), held.indices
-        asked = ballots.sum(axis=1)
+        asked = sums_by(sets.which(), self._ballot.weights[sets.items], len(sets))
         if self._problem.unseen is None:
             needed = self._ballot.share(asked)[which]
         else:
@@ -203,7 +203,8 @@ class SparseVotes:
         """The columns that join sets of rows."""
         inside = rows.matrix(self._counts)
         held = inside @ self._entries
-        n_elements, which, columns = inside.sum(axis=1), stored_rows(held), held.indices
+        n_elements = sums_by(rows.which(), self._counts[rows.items], len(rows))
+        which, columns = stored_rows(held), held.indices
         seen = n_elements[which]
         if self._problem.unseen is not None and self._problem.mask is not None:
             hidden = (inside @ self._problem.unseen).toarray()

@@ -309,7 +309,7 @@ class VoteSolver:
     def _keep(self, keys: list[bytes], tally: Tally, places: list[int]) -> None:
         """Remember blocks that did not move."""
         sets = Sets.from_keys(keys)
-        n_sources = np.diff((sets.matrix(np.ones(self._columns.size, bool)) @ self._problem.backers).indptr)
+        n_sources = self._problem.sources_of_sets(sets.which(), sets.items, len(sets))
         for key, k, sources in zip(keys, places, n_sources.tolist()):
             rows = tally.rows(k)
             if not key or not rows.size:
