@@ -58,6 +58,8 @@ _MAJORITY = 0.5
 _CLEARLY = 1.0
 """Natural logarithms by which the elements of a model must be likelier with it than without it, on average, where they
 lie within the bands of others: one plane that is uneven and cut in two gains less (halves of napiera 0.2 to 1)."""
+_PARTS = (1.0, 0.5)
+"""Parts of the threshold at which models of uneven surfaces are searched, for families that do not say."""
 _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
@@ -273,7 +275,7 @@ class ModelSearch:
         self._least = max(family.model.sample_size for family in families)
 
     def run(self) -> list[Found]:
-        """All models, each a structure of its own."""
+        """All models, each a structure of its own; of uneven surfaces those of one round, for `exchanged` to go on."""
         while self.n_rounds < self.settings.sampling.max_rounds and self._live.sum() > self._least:
             new = self._round()
             self.n_rounds += 1
@@ -281,7 +283,10 @@ class ModelSearch:
                 self.found += new
                 break
             before = len(self.found)
-            self.found = self._one_each(polished(self.found + new, self.data))
+            self.found = polished(self.found + new, self.data)
+            if self.uneven:
+                break
+            self.found = self._one_each(self.found)
             self._live = ~self.structures().explained
             if len(self.found) <= before:  # nothing new was said
                 break
@@ -325,15 +330,15 @@ class ModelSearch:
         while True:
             self.found = found
             structures = self.structures()
-            simpler = self._fewer() if self.uneven else self._joined(structures)
+            simpler = self._joined(structures)
             if simpler is not None:
                 found = polished(simpler, self.data)
                 continue
             out = self._out_of_bounds(structures)
-            if out is None and not self.uneven:
+            if out is None:
                 out = structures.covered()
             if out is None:
-                out = self._meaningless(structures) if self.uneven else self._unspread(structures)
+                out = self._unspread(structures)
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
@@ -344,12 +349,6 @@ class ModelSearch:
         model, view = self.families[0].model, self.families[0].view(self.data)
         moved = getattr(model, "shifts", None)
         near = Neighbours.of(positions(model, view), None if moved is None else moved(view))
-        return Exchange(self.data, near, self._columns, self.rng)
-
-    @cached_property
-    def _among_rounds(self) -> Exchange:
-        """The same for a round: planes that are not found yet are no clutter, although they move together."""
-        near = Neighbours.of(positions(self.families[0].model, self.families[0].view(self.data)))
         return Exchange(self.data, near, self._columns, self.rng)
 
     def evidence(self, found: list[Found]) -> float:
@@ -425,13 +424,6 @@ class ModelSearch:
                     return [one, *rest]
         return None
 
-    def _fewer(self) -> list[Found] | None:
-        """One model less, dropped or joined with another, where that explains the elements better; None if none."""
-        if len(self.found) < 2:
-            return None
-        better = self._among_rounds.fewer(self._among_rounds.explain(self.found))
-        return None if better is None else better.found
-
     def _out_of_bounds(self, structures: Structures) -> int | None:
         """The first model whose elements do not cover as much of it as they must."""
         for t, one in enumerate(self.found):
@@ -439,19 +431,6 @@ class ModelSearch:
             if not within_bounds(one.family, one.fit, self.data[inside]):
                 return t
         return None
-
-    def _meaningless(self, structures: Structures) -> int | None:
-        """The weakest model that is not meaningful by the elements that no other model explains."""
-        worst, index = np.log10(self.settings.epsilon), None
-        if len(self.found) < 2:
-            return None
-        for t in range(len(self.found)):
-            if structures.bands[t] <= structures.thresholds[t]:
-                continue  # no ring around the others that could have made it
-            value = self._own_log_nfa(t, structures, self._chance)
-            if not value < worst:
-                worst, index = value, t
-        return index
 
     def _unspread(self, structures: Structures) -> int | None:
         """The model that chance explains best without its spots, by the elements that no other model explains."""
@@ -689,24 +668,32 @@ class ModelSearch:
 def searched(
     families: list[Family], data: FloatArray, threshold: float | None, settings: Settings, rng: np.random.Generator
 ) -> ModelSearch:
-    """The search at the threshold, or at half of it where that explains the elements better.
+    """The search at the threshold; of uneven surfaces, a search over sets of models that starts from a tighter one.
 
     Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
     the noise is much smaller, one model within the threshold takes two structures for one; a tighter search does not.
     """
-    several = threshold is not None and not settings.test.literal and all(reach_of(one) > 1 for one in families)
-    search = ModelSearch(families, data, threshold, settings, rng, 2 if several else 1)
-    search.run()
-    others = list[Found]()
-    if several and threshold is not None:
-        tight = ModelSearch(families, data, threshold / 2, settings, rng, 2)
-        others = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in tight.run()]
-        if others and (not search.found or search.evidence(others) > search.evidence(search.found)):
-            tight.found, tight.threshold, others = others, threshold, search.found
-            search = tight
-    if search.uneven and search.found and not settings.test.literal:
-        search.exchanged(others)
-    return search
+    uneven = all(reach_of(one) > 1 for one in families) and not settings.test.literal
+    parts = search_parts(families) if uneven and threshold is not None else [1.0]
+    searches = list[ModelSearch]()
+    for part in parts:
+        search = ModelSearch(families, data, threshold and part * threshold, settings, rng, len(parts))
+        search.run()
+        if threshold is not None:
+            search.found = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in search.found]
+            search.threshold = threshold
+        searches.append(search)
+    starts = [one for one in searches if one.found]
+    if not (uneven and starts):
+        return searches[0]
+    best = max(starts, key=lambda one: starts[0].evidence(one.found))
+    best.exchanged([model for one in starts if one is not best for model in one.found])
+    return best
+
+
+def search_parts(families: list[Family]) -> list[float]:
+    """Parts of the threshold at which models of uneven surfaces are searched."""
+    return sorted({part for one in families for part in getattr(one.model, "search_parts", _PARTS)}, reverse=True)
 
 
 def _local_gain(family: Family, data: FloatArray) -> float:
