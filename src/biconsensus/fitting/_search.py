@@ -58,8 +58,6 @@ _MAJORITY = 0.5
 _CLEARLY = 1.0
 """Natural logarithms by which the elements of a model must be likelier with it than without it, on average, where they
 lie within the bands of others: one plane that is uneven and cut in two gains less (halves of napiera 0.2 to 1)."""
-_PARTS = (1.0, 0.5)
-"""Parts of the threshold at which models of uneven surfaces are searched, for families that do not say."""
 _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
 _FEWEST = 2000
@@ -275,7 +273,7 @@ class ModelSearch:
         self._least = max(family.model.sample_size for family in families)
 
     def run(self) -> list[Found]:
-        """All models, each a structure of its own; of uneven surfaces those of one round, for `exchanged` to go on."""
+        """All models, each a structure of its own."""
         while self.n_rounds < self.settings.sampling.max_rounds and self._live.sum() > self._least:
             new = self._round()
             self.n_rounds += 1
@@ -283,10 +281,7 @@ class ModelSearch:
                 self.found += new
                 break
             before = len(self.found)
-            self.found = polished(self.found + new, self.data)
-            if self.uneven:
-                break
-            self.found = self._one_each(self.found)
+            self.found = self._one_each(polished(self.found + new, self.data))
             self._live = ~self.structures().explained
             if len(self.found) <= before:  # nothing new was said
                 break
@@ -330,15 +325,15 @@ class ModelSearch:
         while True:
             self.found = found
             structures = self.structures()
-            simpler = self._joined(structures)
+            simpler = self._fewer() if self.uneven else self._joined(structures)
             if simpler is not None:
                 found = polished(simpler, self.data)
                 continue
             out = self._out_of_bounds(structures)
-            if out is None:
+            if out is None and not self.uneven:
                 out = structures.covered()
             if out is None:
-                out = self._unspread(structures)
+                out = self._meaningless(structures) if self.uneven else self._unspread(structures)
             if out is None:
                 return found
             found = polished([one for index, one in enumerate(found) if index != out], self.data)
@@ -349,6 +344,12 @@ class ModelSearch:
         model, view = self.families[0].model, self.families[0].view(self.data)
         moved = getattr(model, "shifts", None)
         near = Neighbours.of(positions(model, view), None if moved is None else moved(view))
+        return Exchange(self.data, near, self._columns, self.rng)
+
+    @cached_property
+    def _among_rounds(self) -> Exchange:
+        """The same for a round: planes that are not found yet are no clutter, although they move together."""
+        near = Neighbours.of(positions(self.families[0].model, self.families[0].view(self.data)))
         return Exchange(self.data, near, self._columns, self.rng)
 
     def evidence(self, found: list[Found]) -> float:
@@ -424,6 +425,13 @@ class ModelSearch:
                     return [one, *rest]
         return None
 
+    def _fewer(self) -> list[Found] | None:
+        """One model less, dropped or joined with another, where that explains the elements better; None if none."""
+        if len(self.found) < 2:
+            return None
+        better = self._among_rounds.fewer(self._among_rounds.explain(self.found))
+        return None if better is None else better.found
+
     def _out_of_bounds(self, structures: Structures) -> int | None:
         """The first model whose elements do not cover as much of it as they must."""
         for t, one in enumerate(self.found):
@@ -431,6 +439,19 @@ class ModelSearch:
             if not within_bounds(one.family, one.fit, self.data[inside]):
                 return t
         return None
+
+    def _meaningless(self, structures: Structures) -> int | None:
+        """The weakest model that is not meaningful by the elements that no other model explains."""
+        worst, index = np.log10(self.settings.epsilon), None
+        if len(self.found) < 2:
+            return None
+        for t in range(len(self.found)):
+            if structures.bands[t] <= structures.thresholds[t]:
+                continue  # no ring around the others that could have made it
+            value = self._own_log_nfa(t, structures, self._chance)
+            if not value < worst:
+                worst, index = value, t
+        return index
 
     def _unspread(self, structures: Structures) -> int | None:
         """The model that chance explains best without its spots, by the elements that no other model explains."""
@@ -668,32 +689,37 @@ class ModelSearch:
 def searched(
     families: list[Family], data: FloatArray, threshold: float | None, settings: Settings, rng: np.random.Generator
 ) -> ModelSearch:
-    """The search at the threshold; of uneven surfaces, a search over sets of models that starts from a tighter one.
+    """The search at the threshold; of uneven surfaces, at half of it too, and then a search over sets of models.
 
     Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
     the noise is much smaller, one model within the threshold takes two structures for one; a tighter search does not.
+    The search over sets starts from the answer with more evidence; or, for models that say so, from one round at half
+    the threshold, if it finds any.
     """
     uneven = all(reach_of(one) > 1 for one in families) and not settings.test.literal
-    parts = search_parts(families) if uneven and threshold is not None else [1.0]
-    searches = list[ModelSearch]()
-    for part in parts:
-        search = ModelSearch(families, data, threshold and part * threshold, settings, rng, len(parts))
+    if threshold is None or not uneven:
+        search = ModelSearch(families, data, threshold, settings, rng)
         search.run()
-        if threshold is not None:
-            search.found = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in search.found]
-            search.threshold = threshold
+        if uneven and search.found:
+            search.exchanged([])
+        return search
+    tight_first = all(getattr(one.model, "tight_first", False) for one in families)
+    if tight_first:
+        settings = replace(settings, sampling=replace(settings.sampling, max_rounds=1))
+    searches = list[ModelSearch]()
+    for part in (0.5, 1.0) if tight_first else (1.0, 0.5):
+        search = ModelSearch(families, data, part * threshold, settings, rng, 2)
+        search.found = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in search.run()]
+        search.threshold = threshold
         searches.append(search)
+        if tight_first and search.found:
+            break
     starts = [one for one in searches if one.found]
-    if not (uneven and starts):
+    if not starts:
         return searches[0]
     best = max(starts, key=lambda one: starts[0].evidence(one.found))
     best.exchanged([model for one in starts if one is not best for model in one.found])
     return best
-
-
-def search_parts(families: list[Family]) -> list[float]:
-    """Parts of the threshold at which models of uneven surfaces are searched."""
-    return sorted({part for one in families for part in getattr(one.model, "search_parts", _PARTS)}, reverse=True)
 
 
 def _local_gain(family: Family, data: FloatArray) -> float:
