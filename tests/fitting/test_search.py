@@ -404,3 +404,54 @@ class TestTouchingRuns:
         x = self.on_circle(np.arange(40) / 20)
         one = found(x, [200.0, 200.0, 100.0], 2.0, "circle")
         assert search_module.in_touching_runs(one, x[:0]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("model", "finds", "parts", "rounds", "start"),
+    [
+        ("homography", (True, True), [0.5], 1, 0),
+        ("homography", (False, True), [0.5, 1.0], 1, 1),
+        ("homography", (False, False), [0.5, 1.0], 1, None),
+        ("fundamental", (True, True), [1.0, 0.5], 20, 1),
+        ("fundamental", (True, False), [1.0, 0.5], 20, 0),
+        ("line", (True, True), [1.0], 20, None),
+    ],
+)
+def test_planes_are_searched_tightly_and_once_and_motions_at_two_thresholds(
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    finds: tuple[bool, bool],
+    parts: list[float],
+    rounds: int,
+    start: int | None,
+) -> None:
+    """The second search has more evidence; `start` is the search from which sets of models are searched."""
+    x = np.random.default_rng(0).uniform(size=(30, 2 if model == "line" else 4))
+    made, started = list[ModelSearch](), list[tuple[ModelSearch, int]]()
+
+    def run(search: ModelSearch) -> list[Found]:
+        made.append(search)
+        assert search.threshold is not None
+        thresholds.append(search.threshold)
+        one = found(x, [0.0] * 9, search.threshold, model)
+        search.found = [one] * len(made) if finds[len(made) - 1] else []
+        return search.found
+
+    thresholds = list[float]()
+    monkeypatch.setattr(ModelSearch, "run", run)
+    monkeypatch.setattr(ModelSearch, "evidence", lambda search, models: float(len(models)))
+    monkeypatch.setattr(ModelSearch, "exchanged", lambda search, others: started.append((search, len(others))))
+    settings = Settings("auto", 1.0, Sampling(), Nfa(), None, None)
+    families = families_of(model, x, settings.sampling, settings.test)
+    best = search_module.searched(families, x, 0.2, settings, np.random.default_rng(0))
+    assert thresholds == [0.2 * part for part in parts]
+    assert {one.settings.sampling.max_rounds for one in made} == {rounds}
+    assert all(one.fit.threshold == 0.2 for search in made for one in search.found)
+    assert best.threshold == 0.2
+    if start is None:
+        assert not started
+        assert best is made[0]
+    else:
+        ((chosen, others),) = started
+        assert chosen is best is made[start]
+        assert others == sum(len(one.found) for one in made if one is not best)

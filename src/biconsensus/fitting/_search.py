@@ -689,24 +689,37 @@ class ModelSearch:
 def searched(
     families: list[Family], data: FloatArray, threshold: float | None, settings: Settings, rng: np.random.Generator
 ) -> ModelSearch:
-    """The search at the threshold, or at half of it where that explains the elements better.
+    """The search at the threshold; of uneven surfaces, at half of it too, and then a search over sets of models.
 
     Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
     the noise is much smaller, one model within the threshold takes two structures for one; a tighter search does not.
+    The search over sets starts from the answer with more evidence; or, for models that say so, from one round at half
+    the threshold, if it finds any.
     """
-    several = threshold is not None and not settings.test.literal and all(reach_of(one) > 1 for one in families)
-    search = ModelSearch(families, data, threshold, settings, rng, 2 if several else 1)
-    search.run()
-    others = list[Found]()
-    if several and threshold is not None:
-        tight = ModelSearch(families, data, threshold / 2, settings, rng, 2)
-        others = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in tight.run()]
-        if others and (not search.found or search.evidence(others) > search.evidence(search.found)):
-            tight.found, tight.threshold, others = others, threshold, search.found
-            search = tight
-    if search.uneven and search.found and not settings.test.literal:
-        search.exchanged(others)
-    return search
+    uneven = all(reach_of(one) > 1 for one in families) and not settings.test.literal
+    if threshold is None or not uneven:
+        search = ModelSearch(families, data, threshold, settings, rng)
+        search.run()
+        if uneven and search.found:
+            search.exchanged([])
+        return search
+    tight_first = all(getattr(one.model, "tight_first", False) for one in families)
+    if tight_first:
+        settings = replace(settings, sampling=replace(settings.sampling, max_rounds=1))
+    searches = list[ModelSearch]()
+    for part in (0.5, 1.0) if tight_first else (1.0, 0.5):
+        search = ModelSearch(families, data, part * threshold, settings, rng, 2)
+        search.found = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in search.run()]
+        search.threshold = threshold
+        searches.append(search)
+        if tight_first and search.found:
+            break
+    starts = [one for one in searches if one.found]
+    if not starts:
+        return searches[0]
+    best = max(starts, key=lambda one: starts[0].evidence(one.found))
+    best.exchanged([model for one in starts if one is not best for model in one.found])
+    return best
 
 
 def _local_gain(family: Family, data: FloatArray) -> float:

@@ -20,7 +20,9 @@ class _Hyperplane:
 
     def residuals(self, params: FloatArray, data: FloatArray) -> FloatArray:
         """Distances (m, k) of points (m, d) to models (k, d + 1)."""
-        distance: FloatArray = np.column_stack([data, np.ones(len(data))]) @ params.T
+        points = np.ones((len(data), data.shape[1] + 1))
+        points[:, :-1] = data
+        distance: FloatArray = points @ params.T
         return np.abs(distance, out=distance)
 
     def refit(self, data: FloatArray, weights: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.stats import binom
+from scipy.special import betainc
 
 from biconsensus._checks import check_memory
 from biconsensus.errors import InputError, TooLargeError, UnknownNameError
@@ -45,9 +45,13 @@ class LocalTable:
     def __init__(self, data: FloatArray, law: SamplingLaw) -> None:
         if not law.sigma > 0:
             raise InputError(f"sigma must be positive, got {law.sigma!r}; it is a distance in the units of X.")
-        shares = np.exp(-(((cdist(data, data) - law.mean_distance) / law.sigma) ** 2))
+        shares = cdist(data / law.sigma, data / law.sigma)
+        shares -= law.mean_distance / law.sigma
+        shares *= shares
+        np.negative(shares, out=shares)
+        np.exp(shares, out=shares)
         np.fill_diagonal(shares, 0.0)
-        shares = np.cumsum(shares, axis=1)
+        np.cumsum(shares, axis=1, out=shares)
         self.totals: FloatArray = shares[:, -1].copy()
         # each row on its own interval of length two, so that rows do not meet
         shares /= np.maximum(self.totals, np.finfo(float).tiny)[:, None]
@@ -300,7 +304,9 @@ def detection_probability(n_samples: int, sample_probability: float, min_candida
     >>> round(detection_probability(1000, 0.01), 4)
     0.9899
     """
-    return float(binom.sf(min_candidates - 1, n_samples, sample_probability))
+    if n_samples < min_candidates:
+        return 0.0
+    return float(betainc(min_candidates, n_samples - min_candidates + 1, sample_probability))
 
 
 def samples_needed(
