@@ -13,10 +13,9 @@ from biconsensus._checks import check_columns_are_numbers
 from biconsensus.errors import InputError
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.report._data import element_names
+from biconsensus.report._data import Sample, element_names
 from biconsensus.report._encode import data_uri, packed, packed_range, round_off
 from biconsensus.report._points import Stop, flow
-from biconsensus.report._sample import Sample
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
