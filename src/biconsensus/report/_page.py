@@ -158,7 +158,7 @@ def render_report(
     True
     """
     if truth is not None and len(truth) != consensus.labels.size:
-        raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
+        raise InputError(f"truth has {counted(len(truth), 'label')}; there are {consensus.labels.size:,} elements.")
     template = page_template()
     content = page_data(
         consensus,

@@ -89,6 +89,14 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     return "; ".join([*said, *([of_data] if of_data else [])]) + "."
 
 
+def note_on_chances(consensus: Consensus) -> str | None:
+    """What a table of several groups, each of which may be chance, needs to be said of it; only where data decided."""
+    decided = consensus.settings.get("chosen_by")
+    if decided not in ("points", "links") or len(consensus) < 2 or consensus.significance.min() <= np.log10(LEVEL):
+        return None
+    return f"No group is beyond chance by itself (below {LEVEL}): the {decided} speak for the groups together."
+
+
 def _least(consensus: Consensus) -> tuple[float, float]:
     """Elements of the smallest group, and sources behind the group of the fewest: a wanted number takes such, too."""
     sizes = consensus.membership.sum(axis=0)
@@ -193,4 +201,6 @@ def table_of(consensus: Consensus) -> str:
     head = "".join(f"<th>{name}</th>" for name in columns)
     rows = "".join(f"<tr>{''.join(f'<td>{as_text(cell)}</td>' for cell in row)}</tr>" for row in zip(*columns.values()))
     more = f"<p>the first {MOST_ROWS} of {len(consensus):,} groups</p>" if len(consensus) > MOST_ROWS else ""
-    return f"{said}<table><tr>{head}</tr>{rows}</table>{more}"
+    note = note_on_chances(consensus) if quick else None
+    below = "" if note is None else f"<p>{as_text(note)}</p>"
+    return f"{said}<table><tr>{head}</tr>{rows}</table>{more}{below}"
