@@ -71,10 +71,10 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     # who writes find_consensus(labels, 4) may mean four groups
     asked = settings.get("chosen_by") == "pool" and "min_elements" in consensus.asked
     given = f" (min_elements={elements})" if asked else ""
-    needed = [f"{elements} elements{given}"] if smallest >= int(elements or 0) else []
+    needed = [f"{counted(int(elements or 0), 'element')}{given}"] if smallest >= int(elements or 0) else []
     # where the data decided, base results could be chosen as they are, however many sources are behind their groups
     if settings.get("chosen_by") not in ("points", "links") and fewest >= int(sources or 0):
-        needed.append(f"{sources} of {len(consensus.pool.sources):,} sources")
+        needed.append(f"{sources} of {counted(len(consensus.pool.sources), 'source')}")
     if needed:
         said.append(f"a group needs {' and '.join(needed)}")
     if tested and number and _none_is_confirmed(consensus):
