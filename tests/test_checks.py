@@ -18,9 +18,9 @@ from tests.helpers.strategies import paper_consensus
     [
         (lambda: bc.Pool.from_matrix([1, 0, 1]), ValueError, "2 dimensions"),
         (lambda: bc.Pool.from_matrix([["a", "b"]]), TypeError, "bool or real"),
-        (lambda: bc.Pool.from_groups([[0], [1]], 2, sources=["a"]), ValueError, "1 values for 2 candidates"),
+        (lambda: bc.Pool.from_groups([[0], [1]], 2, sources=["a"]), ValueError, "1 value for 2 candidates"),
         (lambda: bc.Pool.from_groups([[0], [1]], 2, seen=np.ones((2, 3), bool)), ValueError, r"shape \(2, 3\)"),
-        (lambda: bc.Pool.from_groups([[0], [1]], 2, names=["a"]), ValueError, "names has 1 values; 2 are needed"),
+        (lambda: bc.Pool.from_groups([[0], [1]], 2, names=["a"]), ValueError, "names has 1 value; the pool needs 2"),
         (lambda: bc.Pool.from_groups([[0], [5]], 2), ValueError, "group 1 contains 5; allowed are 0 to 1"),
         (lambda: bc.Pool.from_groups([[0.5]], 2), TypeError, "whole numbers"),
         (lambda: bc.Pool.from_labels([[0, 1]], ids=[1, 2, 3]), ValueError, r"ids has shape \(3,\)"),
@@ -36,7 +36,7 @@ from tests.helpers.strategies import paper_consensus
         (lambda: bc.Pool.from_labels([[0, 1]]) + 3, TypeError, "unsupported operand"),
         (lambda: check_indices("elements", [True, False], 3), ValueError, "mask of length 2"),
         (lambda: by_quality([np.nan]), ValueError, "finite"),
-        (lambda: by_quality([1.0, 2.0])(bc.Pool.from_labels([[0, 1]])), ValueError, "2 values for 1 sources"),
+        (lambda: by_quality([1.0, 2.0])(bc.Pool.from_labels([[0, 1]])), ValueError, "2 values for 1 source"),
     ],
 )
 def test_errors_name_the_argument(make, error, message):
@@ -58,7 +58,7 @@ def test_forms_of_input_that_are_easily_forgotten():
 
 
 def test_texts_of_pools():
-    assert repr(bc.Pool.from_labels([[0, 0, 1]])) == "Pool(3 elements in 2 distinct rows, 2 candidates of 1 sources)"
+    assert repr(bc.Pool.from_labels([[0, 0, 1]])) == "Pool(3 elements in 2 distinct rows, 2 candidates of 1 source)"
 
 
 def test_good_values_pass_unchanged():

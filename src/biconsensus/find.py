@@ -774,7 +774,7 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
         )
     if pool.shape[0] < elements:
         return (
-            f"no group: the pool has {pool.shape[0]} elements, fewer than min_elements={elements}; "
+            f"no group: the pool has {counted(pool.shape[0], 'element')}, fewer than min_elements={elements}; "
             "set a smaller min_elements."
         )
     if settings.quorum == "auto" and (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes).all():
@@ -785,5 +785,6 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
     return (
         f"no group of at least min_elements={elements} elements and "
         f"min_candidates={sources} sources at quorum {quorum:g} among "
-        f"{pool.shape[0]} elements and {counted(n_sources, 'source')}; lower the minimum sizes or the quorum."
+        f"{counted(pool.shape[0], 'element')} and {counted(n_sources, 'source')}; lower the "
+        "minimum sizes or the quorum."
     )

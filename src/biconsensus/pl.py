@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.plots._domain import draw_points
 from biconsensus.plots._drawing import new_axes
@@ -52,7 +53,7 @@ def groups(adata: Any, key: str = "consensus", *, basis: str = "umap", ax: Any =
     for group in np.unique(labels[labels >= 0]):
         centre = np.median(plane[labels == group], axis=0)
         ax.annotate(str(group), centre, ha="center", va="center", bbox={"boxstyle": "round,pad=0.2", "fc": "white"})
-    _frame(ax, basis, f"{key}: {adata.uns[key]['n_groups']} groups")
+    _frame(ax, basis, f"{key}: {counted(adata.uns[key]['n_groups'], 'group')}")
     return ax
 
 

@@ -422,3 +422,12 @@ def test_kinds_of_models_and_algorithms_may_be_given_in_one_word(here: Callable[
     together = here(*options, "-a", "louvain, walktrap")
     apart = here(*options, "-a", "louvain", "-a", "walktrap")
     assert json.loads(together.stdout)["sources"] == json.loads(apart.stdout)["sources"] > 2
+
+
+def test_the_terminal_says_what_chances_near_one_mean(here: Callable[..., Any], tmp_path: Path) -> None:
+    nx = pytest.importorskip("networkx")
+    note = "No group is beyond chance by itself (below 0.05): the links speak for the groups together."
+    nx.write_gml(nx.karate_club_graph(), tmp_path / "karate.gml")
+    assert note in here("communities", "karate.gml", "-a", "louvain", "--runs", 3).stdout
+    nx.write_gml(nx.ring_of_cliques(6, 6), tmp_path / "ring.gml")
+    assert "by itself" not in here("communities", "ring.gml", "-a", "louvain", "--runs", 3).stdout

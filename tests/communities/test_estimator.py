@@ -374,14 +374,20 @@ def test_the_summary_says_where_the_links_say_little():
     karate = nx.karate_club_graph()
     model = bc.ConsensusCommunities(random_state=0).fit(karate)
     assert 0 < model.evidence_ < 3
-    assert "the links say little for them" in model.consensus_.summary
+    percent = f"{np.exp(-model.evidence_):.0%}"
+    assert f"the links are weak evidence for them: up to {percent} of networks" in model.consensus_.summary
+    note = "No group is beyond chance by itself (below 0.05): the links speak for the groups together."
+    assert model.consensus_._repr_html_().endswith(f"<p>{note}</p>")
     cliques = nx.ring_of_cliques(6, 6)
-    assert "little" not in bc.ConsensusCommunities(random_state=0).fit(cliques).consensus_.summary
+    assert "weak" not in bc.ConsensusCommunities(random_state=0).fit(cliques).consensus_.summary
 
 
 def test_doubt_tells_weak_evidence_from_communities_whose_members_are_uncertain():
     weak = Weak(np.zeros(2), 5.0)
     assert _doubt(5.0, weak) == "the network has communities, but its links say little about who is in them"
-    assert _doubt(0.5, None) == "the links say little for them (0.5 nats)"
+    assert _doubt(0.5, None) == (
+        "the links are weak evidence for them: up to 61% of networks without communities show as much"
+    )
+    assert "up to 100% of networks" in str(_doubt(-1.0, None))
     assert _doubt(20.0, weak) is None
     assert _doubt(20.0, None) is None

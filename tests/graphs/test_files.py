@@ -152,6 +152,31 @@ def test_an_edge_list_with_a_header_of_any_names(first: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    "first",
+    [
+        "Source node,Target node",
+        "node 1\tnode 2",
+        '"From_Node_ID","To_Node_ID"',
+        "person,friend",
+        "first end,second end",
+    ],
+)
+def test_names_of_ends_are_no_link(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text(first + "\n1,2\n2,3\n")
+    assert list(read_graph(path).names) == ["1", "2", "3"]
+    path.write_text(first + "\nann,bob\nbob,cy\n")
+    known = not first.startswith(("person", "first"))
+    assert read_graph(path).n_nodes == (3 if known else 5), "words above words may be two towns"
+
+
+def test_a_line_of_nodes_above_their_numbers_is_a_link(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("hub,7\n1,2\n2,hub\n")
+    assert read_graph(path).n_nodes == 4
+
+
+@pytest.mark.parametrize(
     ("text", "line"), [("ann,bob,two\nbob,cy,1\n", 1), ("a,b,1\nb,c,1\nc,d,friend\n", 3), ("p,q,r\na,b,x\n", 1)]
 )
 def test_a_weight_that_is_no_number_says_what_to_do(text: str, line: int, tmp_path: Path) -> None:

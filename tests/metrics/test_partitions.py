@@ -88,7 +88,7 @@ def test_bad_input_is_named():
         metrics.nmi([0, 1, 1], [0, 1])
     with pytest.raises(InputError, match=r"labels must have one dimension; received shape \(1, 2\)"):
         metrics.ari([0, 1], [[0, 1]])
-    with pytest.raises(InputError, match=r"labels has 2 entries for an adjacency of shape \(3, 3\)"):
+    with pytest.raises(InputError, match=r"labels has 2 values for an adjacency of shape \(3, 3\)"):
         metrics.modularity(np.ones((3, 3)), [0, 1])
     with pytest.raises(UnknownNameError, match=r"unknown normalization 'maxx'. Did you mean 'max'"):
         metrics.overlapping_nmi([0, 1], [0, 1], normalization="maxx")

@@ -97,7 +97,7 @@ def test_one_element_and_one_candidate_are_enough():
 
 
 def test_names_and_ids_must_be_as_many_as_what_they_name():
-    with pytest.raises(ValueError, match="names has 1 values; 2 are needed"):
+    with pytest.raises(ValueError, match="names has 1 value; the pool needs 2"):
         bc.Pool.from_labels([[0, 1], [1, 0]], names=["a"])
     with pytest.raises(ValueError, match=r"ids has shape \(3,\); it must be \(2,\)"):
         bc.Pool.from_labels([[0, 1], [1, 0]], ids=[1, 2, 3])

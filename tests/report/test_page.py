@@ -227,7 +227,7 @@ def test_columns_have_the_names_of_the_user(blobs: Any) -> None:
     for options in ({"X": blobs[1], "features": names}, {"X": frame}):
         axes = content_of(render_report(blobs[0], **options))["view"]["axes"]
         assert [axis["name"] for axis in axes] == names
-    with pytest.raises(InputError, match="features must name the 2 columns of X, got 1 names"):
+    with pytest.raises(InputError, match="features must name the 2 columns of X, got 1 name"):
         render_report(blobs[0], X=blobs[1], features=["height"])
 
 

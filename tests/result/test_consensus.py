@@ -453,3 +453,8 @@ def test_a_result_is_not_kept_under_the_name_of_a_table(result, tmp_path, name) 
     with pytest.raises(InputError, match=r"such as result\.bic. A table of the groups is to_frame\(\)"):
         result.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_summary_of_one_element_and_one_source_is_in_the_singular() -> None:
+    said = bc.find_consensus([[0, 0, 1, 2]], quorum=0.5, min_elements=1, min_candidates=1).summary
+    assert "a group needs 1 element and 1 of 1 source;" in said

@@ -32,6 +32,10 @@ def fail(data, seed):
     raise RuntimeError("no luck")
 
 
+def fail_otherwise(data, seed):
+    raise ValueError("as one did")
+
+
 def hang(data, seed):
     time.sleep(60)
 
@@ -76,6 +80,16 @@ def test_a_failed_run_is_recorded_and_skipped():
         results = run_sources(named(draw, fail, draw), DATA, [1, 2, 3])
     assert [r.ok for r in results] == [True, False, True]
     assert results[1].error == "RuntimeError: no luck"
+
+
+def test_one_reason_of_many_runs_is_said_once():
+    with pytest.warns(PoolWarning) as caught:
+        run_sources([*named(draw), *[NamedSource("bad", fail)] * 7, NamedSource("odd", fail_otherwise)], DATA, range(9))
+    assert str(caught[0].message) == (
+        "8 of 9 base runs skipped: bad (7 runs): RuntimeError: no luck; odd: ValueError: as one did"
+    )
+    with pytest.warns(PoolWarning, match=r"skipped: fail0, fail1, fail2, \.\.\. \(4 runs\): RuntimeError: no luck"):
+        run_sources(named(fail, fail, fail, fail, draw), DATA, range(5))
 
 
 def test_too_few_results_is_an_error_that_lists_the_reasons():

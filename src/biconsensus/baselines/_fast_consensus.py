@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.baselines._consensus_network import (
     is_unanimous,
     label_table,
@@ -72,7 +73,9 @@ def fast_consensus(
         raise InputError(f"n_groups: got {n_groups}; fast consensus finds the number of groups, leave it out.")
     network = read_graph(graph)
     if network.n_nodes != pool.shape[0]:
-        raise InputError(f"graph: it has {network.n_nodes} nodes, the pool {pool.shape[0]} elements.")
+        raise InputError(
+            f"graph: it has {counted(network.n_nodes, 'node')}, the pool {counted(pool.shape[0], 'element')}."
+        )
     rng = np.random.default_rng(random_state)
     table, n_closed = label_table(pool), network.n_edges
     n_runs = table.shape[1]

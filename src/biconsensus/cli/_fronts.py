@@ -6,6 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from biconsensus._words import counted
 from biconsensus.cli._output import Output
 from biconsensus.cli._tables import elements_of, input_name, label_pool, point_table, redundancy_notes, weighed_pool
 from biconsensus.pool.io._roles import COORDINATES, FEATURES, Reading, counts_rows
@@ -34,7 +35,7 @@ def run_merge(
             output.notes += redundancy_notes(pool)
     if together:
         settings = settings | {"together": [elements_of(pool, one) for one in together]}
-    what = f"finding the consensus of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"
+    what = f"finding the consensus of {counted(len(pool.sources), 'grouping')} of {counted(pool.shape[0], 'element')}"
     with output.working(what, bar=True) as tell:
         consensus = find_consensus(pool, **settings, progress=tell)
         _ = consensus.labels, consensus.backing
@@ -181,7 +182,6 @@ def run_fit(output: Output, path: Path, reading: Reading, settings: dict[str, An
 
 def refuse_other_columns(models: str | list[str], names: list[str], counters: list[str]) -> None:
     """An error where a model needs another number of columns; it proposes some, those that count the rows last."""
-    from biconsensus._words import counted
     from biconsensus.errors import InputError
     from biconsensus.models import get_model
 
@@ -192,7 +192,8 @@ def refuse_other_columns(models: str | list[str], names: list[str], counters: li
         kept = sorted(names, key=counters.__contains__)[:needed]
         proposed = [name for name in names if name in kept]
         raise InputError(
-            f"the table has {len(names)} columns of numbers ({', '.join(names)}), but --model {models} needs {needed}. "
+            f"the table has {counted(len(names), 'column')} of numbers ({', '.join(names)}), but --model "
+            f"{models} needs {needed}. "
             f"Choose them with --columns, for instance --columns {quote(','.join(proposed))}."
         )
     if needed is not None and needed > len(names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from biconsensus._words import counted
 from biconsensus.cli import _options as opt
 from biconsensus.cli._output import Output
 
@@ -36,7 +37,9 @@ def modes(
     output = Output("modes", labels, out, as_json=as_json, quiet=quiet, escape=escape)
     with output.working(f"reading {input_name(labels)}"):
         pool, _ = label_pool(labels, opt.reading(header, id_column, columns, drop, None), jobs, output)
-    with output.working(f"finding the modes of {len(pool.sources)} groupings of {pool.shape[0]:,} elements"):
+    with output.working(
+        f"finding the modes of {counted(len(pool.sources), 'grouping')} of {counted(pool.shape[0], 'element')}"
+    ):
         found = find_modes(pool, Search(n_jobs=jobs))
     names = [source.name for source in pool.sources]
     if out is not None:

@@ -202,7 +202,7 @@ class Output:
         from rich.console import Console
 
         from biconsensus._words import counted
-        from biconsensus.result._notebook import are_shown
+        from biconsensus.result._notebook import are_shown, note_on_chances
 
         console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         if self.decided:
@@ -215,6 +215,9 @@ class Output:
             console.print(f"{number}, {outside:,} of {size:,} points on none of them.")
         else:
             console.print(with_options(consensus.summary), markup=False)
+            note = note_on_chances(consensus)
+            if note is not None:
+                console.print(note)
         for name, score in scores.items():
             console.print(f"{name} with the truth: {score:.4f}")
         for path in (self.out, self.report, self.save):

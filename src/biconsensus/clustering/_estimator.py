@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from biconsensus._checks import check_columns_are_numbers, check_finite, check_is_plain, given_or_default
 from biconsensus._names import fields_in, parameters
+from biconsensus._words import counted
 from biconsensus.clustering._pool import Voters, assign, pool_of, sources_of, weighed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.errors import InputError, InputTypeError
@@ -217,7 +218,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """What the points say about groups of the elements of a ready-made pool."""
         points = self._in_range(self._numbers(X))
         if len(points) != pool.shape[0]:
-            raise InputError(f"X: got {len(points)} rows for {pool.shape[0]} labelled elements; give one row for each.")
+            raise InputError(
+                f"X: got {counted(len(points), 'row')} for {counted(pool.shape[0], 'labelled element')}; "
+                "give one row for each."
+            )
         return _points_evidence(points)
 
     def predict(self, X: Any) -> IntArray:

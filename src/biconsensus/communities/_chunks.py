@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from biconsensus._checks import check_count
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import Graph
 from biconsensus.protocols import BoolArray, IntArray
@@ -41,7 +42,7 @@ def chunks_of(graph: Graph, n_chunks: int, overlap: float) -> list[IntArray]:
     check_count("n_chunks", n_chunks)
     if n_chunks > graph.n_nodes:
         raise InputError(
-            f"n_chunks: received {n_chunks} for a network of {graph.n_nodes} nodes; give at most that many"
+            f"n_chunks: received {n_chunks} for a network of {counted(graph.n_nodes, 'node')}; give at most that many"
         )
     if not overlap > 0:
         raise InputError(

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from biconsensus import metrics
 from biconsensus._checks import given_or_default, need
 from biconsensus._names import fields_in, parameters
+from biconsensus._words import counted
 from biconsensus._work import shown
 from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
@@ -108,6 +109,7 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Share of the candidates behind its community that hold the node; they count by their weights.
     evidence_ : float
         Nats by which these communities shorten the description of the network, degrees given; 0 for one community.
+        A network without communities has as much with a probability of at most ``exp(-evidence_)``.
         `consensus_.significance` has the number of each community.
     modularity_ : float
         Modularity of `labels_`; a node in no community counts as a community of its own.
@@ -406,7 +408,10 @@ def _doubt(nats: float, weak: Weak | None) -> str | None:
     """What the summary says of communities for which the links say little."""
     if weak is not None and nats <= weak.nats:
         return "the network has communities, but its links say little about who is in them"
-    return f"the links say little for them ({nats:.1f} nats)" if nats < ENOUGH_NATS else None
+    if nats >= ENOUGH_NATS:
+        return None
+    chance = float(np.exp(-max(nats, 0.0)))
+    return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
 
 
 def _rule_of_runs(search: Search) -> Any:
@@ -424,7 +429,9 @@ def write_attributes(target: Any, graph: Graph, values: dict[str, list[Any]]) ->
                 target.nodes[name][attribute] = value
     elif hasattr(target, "vs"):
         if target.vcount() != graph.n_nodes:
-            raise InputError(f"graph: it has {target.vcount()} vertices; the estimator was fitted on {graph.n_nodes}")
+            raise InputError(
+                f"graph: it has {counted(target.vcount(), 'node')}; the estimator was fitted on {graph.n_nodes:,}"
+            )
         for attribute, column in values.items():
             target.vs[attribute] = column
     else:

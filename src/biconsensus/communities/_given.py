@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.communities._runs import View
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.graphs._graph import Graph
@@ -52,7 +53,9 @@ def given_result(entry: Any, number: int, graph: Graph) -> tuple[SourceResult, V
         communities = entry.communities
     elif hasattr(entry, "graph") and hasattr(entry, "membership"):  # igraph counts its vertices
         if entry.graph.vcount() != graph.n_nodes:
-            raise InputError(f"{where}: it has {entry.graph.vcount()} vertices; the network has {graph.n_nodes} nodes")
+            raise InputError(
+                f"{where}: it has {counted(entry.graph.vcount(), 'node')}; the network has {graph.n_nodes:,}"
+            )
         communities = [[graph.names[i] for i in part] for part in entry]
     elif isinstance(entry, str) or not isinstance(entry, Iterable):
         raise InputTypeError(

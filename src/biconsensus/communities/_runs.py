@@ -14,6 +14,7 @@ from scipy.sparse import coo_array, csr_array
 
 from biconsensus import metrics
 from biconsensus._checks import check_count, no_number_of_groups
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs._graph import Graph
 from biconsensus.matrix._groups import in_groups
@@ -62,7 +63,7 @@ def _on_network(
     """Run one setting on one of the networks; what comes back must fit it."""
     found = run(graphs[network], seed, **parameters)
     if found.shape[0] != graphs[network].n_nodes:
-        raise InputError(f"received {found.shape[0]} labels for {graphs[network].n_nodes} nodes")
+        raise InputError(f"received {counted(found.shape[0], 'label')} for {counted(graphs[network].n_nodes, 'node')}")
     return found
 
 

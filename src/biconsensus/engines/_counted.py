@@ -55,8 +55,8 @@ class CountedPool(Pool):
         raise InputError("together= names single elements, which a distributed table does not number; leave it out.")
 
 
-def counted_pool(found: Compressed, weights: Any = None, names: Any = None, sources: Any = None) -> CountedPool:
+def counted_pool(found: Compressed, names: Any = None, sources: Any = None) -> CountedPool:
     """The pool of distinct rows; options as in `Pool.from_labels`."""
-    pool = Pool.from_labels(found.columns(), weights, names or found.names, sources=sources)
+    pool = Pool.from_labels(found.columns(), names=names or found.names, sources=sources)
     own = {f.name: getattr(pool, f.name) for f in fields(Pool)}
     return CountedPool(**own, elements=found.counts)

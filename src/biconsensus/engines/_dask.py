@@ -51,14 +51,7 @@ class Distributed:
     """Elements in each partition."""
 
 
-def find_distributed(
-    labels: Any,
-    find: Callable[..., Consensus],
-    client: Any = None,
-    *,
-    missing: int | None = None,
-    names: Sequence[str] | None = None,
-) -> DaskConsensus:
+def find_distributed(labels: Any, find: Callable[..., Consensus], client: Any = None) -> DaskConsensus:
     """Consensus of a label table in partitions.
 
     Parameters
@@ -70,8 +63,6 @@ def find_distributed(
         elements have no numbers here.
     client : distributed.Client, optional
         Where to run; by default the current client or scheduler.
-    missing, names
-        As in `Pool.from_labels`.
 
     Returns
     -------
@@ -86,8 +77,8 @@ def find_distributed(
     >>> find_distributed(table, find_consensus).labels.compute()
     array([0, 0, 1, 1])
     """
-    table = compress_distributed(partitions(labels), client, missing)
-    return lazy(find(counted_pool(table.found, names=names)), table)
+    table = compress_distributed(partitions(labels), client)
+    return lazy(find(counted_pool(table.found)), table)
 
 
 def lazy(consensus: Consensus, table: Distributed) -> DaskConsensus:

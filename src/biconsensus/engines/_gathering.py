@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from biconsensus._words import counted
 from biconsensus.engines._counted import CountedPool
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
@@ -123,7 +124,10 @@ class DaskConsensus(Consensus):
         """One line: how many groups, of how many elements."""
         m, n = self.pool.shape
         left = m - int(self._sizes_of_rows[self.of_rows.labels >= 0].sum())
-        return f"DaskConsensus({len(self)} groups of {m} elements from {n} candidates, {left} left over)"
+        return (
+            f"DaskConsensus({counted(len(self), 'group')} of {counted(m, 'element')} from "
+            f"{counted(n, 'candidate')}, {left} left over)"
+        )
 
     def _repr_html_(self) -> str:
         """Small table for notebooks, gathered."""

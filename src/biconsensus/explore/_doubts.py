@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biconsensus._words import counted
-from biconsensus.graphs._files import HEADERS
+from biconsensus.graphs._files import names_an_end
 from biconsensus.pool.io._doubts import FEWEST_ROWS, MOST_CLASSES
 from biconsensus.pool.io._text import is_number
 from biconsensus.protocols import FloatArray
@@ -174,5 +174,5 @@ def named_ends(path: Path) -> list[str]:
     with path.open("rb") as file:
         line = file.readline(1000).decode("utf-8-sig", "replace").strip()
     cells = [cell.strip("\"' ") for cell in re.split(r"[,;\t]", line)]
-    known = 2 <= len(cells) <= MOST_EDGE_COLUMNS and all(cell.lower() in HEADERS for cell in cells[:2])
+    known = 2 <= len(cells) <= MOST_EDGE_COLUMNS and all(map(names_an_end, cells[:2]))
     return cells[:2] if known else []

@@ -232,7 +232,9 @@ def open_result(path: Path, name: str) -> Subject:
     m = given.pool.shape[0]
     for part in ("X", "truth"):
         if part in beside and len(beside[part]) != m:
-            raise FileFormatError(f"{name}: its {part} has {len(beside[part])} rows for {m} elements.")
+            raise FileFormatError(
+                f"{name}: its {part} has {counted(len(beside[part]), 'row')} for {counted(m, 'element')}."
+            )
     subject = of_result(given, name, beside.get("X"), _graph(beside, m), beside.get("truth"))
     return replace(
         subject,

@@ -20,6 +20,7 @@ from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, load_npz
 
 from biconsensus._checks import available_memory
+from biconsensus._words import counted
 from biconsensus.errors import FileFormatError, MissingDependencyError, UnknownNameError
 from biconsensus.pool.io._arrays import check_archive
 from biconsensus.pool.io._text import is_number
@@ -28,9 +29,9 @@ HEADERS = {
     *("source", "from", "src", "u", "node1", "node_1", "start", "id1", "fromnodeid"),
     *("target", "to", "dst", "v", "node2", "node_2", "end", "id2", "tonodeid"),
 }
-"""Names that the first two columns of an edge list have where its first line is a header."""
-
-
+"""Names that the columns of the two ends of an edge have."""
+KINDS = r"(node|vertex|name|id)+$"
+"""What may follow such a name in the first line of a file: "Source node", "from_id"."""
 UNPACKED_AT_ONCE = 2**24
 """Bytes of a packed file that are unpacked before its size is looked at again: small beside any memory."""
 FEWEST_OF_A_MATRIX = 6
@@ -262,14 +263,17 @@ def _metis(data: bytes, name: str, weight: str | None) -> FileContent:
         skipped = int(form[-3]) + (first[3] if len(first) > 3 else 1) * int(form[-2])
         step = 2 if form[-1] == "1" else 1
         if len(rows) < first[0]:
-            raise ValueError(f"{len(rows)} lines for {first[0]} nodes")
+            raise ValueError(f"{counted(len(rows), 'line')} for {counted(first[0], 'node')}")
         edges = []
         for node, cells in enumerate(rows[: first[0]]):
             for k in range(skipped, len(cells), step):
                 value = float(cells[k + 1]) if step == 2 and weight is not None else 1.0
                 neighbour = int(cells[k])
                 if not 1 <= neighbour <= first[0]:
-                    raise ValueError(f"node {node + 1} has the neighbour {neighbour}, and there are {first[0]} nodes")
+                    raise ValueError(
+                        f"node {node + 1} has the neighbour {neighbour}, and the file announces "
+                        f"{counted(first[0], 'node')}"
+                    )
                 if node < neighbour:
                     edges.append((node + 1, neighbour, value))
         return FileContent(edges, nodes=list(range(1, first[0] + 1)))
@@ -287,7 +291,7 @@ def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
         nodes = lines[0][1][1:]
         if nodes == [cells[0] for _, cells in lines[1:]]:
             return FileContent(_named_adjacency(lines[1:], name), weight, nodes)
-        if all(cell.lower() in HEADERS for cell in nodes[:2]):
+        if all(map(names_an_end, nodes[:2])):
             lines = [(number, cells[1:]) for number, cells in lines]
     square = _square_table([cells for _, cells in lines])
     if square is not None:
@@ -339,7 +343,7 @@ def _named_adjacency(lines: Sequence[tuple[int, list[str]]], name: str) -> NDArr
     for number, cells in lines:
         if len(cells) != len(lines) + 1 or not all(map(is_number, cells[1:])):
             raise FileFormatError(
-                f"{name}, line {number}: an adjacency needs {len(lines)} numbers after the name of the node"
+                f"{name}, line {number}: an adjacency needs {counted(len(lines), 'number')} after the name of the node"
             )
     return np.array([[float(cell) for cell in cells[1:]] for _, cells in lines])
 
@@ -355,15 +359,27 @@ def _weight_column(header: list[str], weight: str | None) -> int:
 
 
 def _is_header(cells: list[str], below: list[tuple[int, list[str]]]) -> bool:
-    """Whether a first line names columns: by known names, or by a word above weights and names of no node below."""
-    if all(cell.strip("\"'").lower() in HEADERS for cell in cells[:2]):
+    """Whether a first line names columns: by known names, or by words above numbers and names of no node below."""
+    if all(map(names_an_end, cells[:2])):
         return True
-    if len(cells) < 3 or cells[2] == "" or cells[2].startswith("{") or is_number(cells[2]):
+    further = cells[2:3]
+    if further and (further[0] == "" or further[0].startswith("{") or is_number(further[0])):
         return False
-    weights = [row[2] for _, row in below if len(row) > 2 and row[2]]
-    if not weights or not all(map(is_number, weights)):
-        return False
-    return not any(cell in row[:2] for _, row in below for cell in cells[:2])
+    ends, above = [cell for _, row in below for cell in row[:2]], cells[:2]
+    weights = [row[2] for _, row in below if len(row) > 2 and row[2]] if further else []
+    above_nodes = not any(map(is_number, above)) and _all_numbers(ends)
+    return (above_nodes or _all_numbers(weights)) and not any(cell in above for cell in ends)
+
+
+def names_an_end(cell: str) -> bool:
+    """Whether a word is a usual name of a column of ends."""
+    word = re.sub(r"[\W_]", "", cell.lower())
+    return word in HEADERS or re.sub(KINDS, "", word) in HEADERS
+
+
+def _all_numbers(cells: list[str]) -> bool:
+    """Whether there are cells, and all are numbers."""
+    return bool(cells) and all(map(is_number, cells))
 
 
 def _weight(cells: list[str], name: str, line: int, weight: str | None, column: int) -> float:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.graphs._files import HEADERS, read_graph_file
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
@@ -57,7 +58,7 @@ class Graph:
 
     def __repr__(self) -> str:
         """One line: nodes and edges."""
-        return f"Graph({self.n_nodes:,} nodes, {self.n_edges:,} edges)"
+        return f"Graph({counted(self.n_nodes, 'node')}, {counted(self.n_edges, 'edge')})"
 
     @property
     def n_nodes(self) -> int:
@@ -169,7 +170,10 @@ def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None, weight: st
         raise InputError(f"graph: an adjacency must be square, received shape {given.shape}")
     listed: list[Hashable] = list(range(given.shape[0]) if names is None else names)
     if len(listed) != given.shape[0]:
-        raise InputError(f"nodes: {len(listed)} names for an adjacency of {given.shape[0]} nodes; give one for each")
+        raise InputError(
+            f"nodes: {counted(len(listed), 'name')} for an adjacency of "
+            f"{counted(given.shape[0], 'node')}; give one for each"
+        )
     weights = _check_weights(given.data, given.row, given.col, listed)
     if weight is None:
         weights = (weights != 0).astype(np.float64)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array, vstack
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.growing._standing import standing
@@ -111,7 +112,9 @@ def longer(pool: Pool, new: Pool) -> Pool:
     Pool
     """
     if len(new.sources) != len(pool.sources):
-        raise InputError(f"labels: they are of {len(new.sources)} sources; the pool has {len(pool.sources)}.")
+        raise InputError(
+            f"labels: they are of {counted(len(new.sources), 'source')}; the pool has {len(pool.sources)}."
+        )
     if pool.left_out:
         raise InputError(
             "pool: `clean` left candidates out of it, and new labels may belong to those; extend the pool first."

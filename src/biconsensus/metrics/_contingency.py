@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.protocols import BoolArray, IntArray
 
@@ -37,7 +38,9 @@ def _both_codes(truth: ArrayLike, labels: ArrayLike) -> list[tuple[NDArray[Any],
     found = [_codes(truth, "truth"), _codes(labels, "labels")]
     lengths = [codes.size for _, codes in found]
     if lengths[0] != lengths[1]:
-        raise InputError(f"truth has {lengths[0]} labels and labels has {lengths[1]}; they must be of one length.")
+        raise InputError(
+            f"truth has {counted(lengths[0], 'label')} and labels has {lengths[1]}; they must be of one length."
+        )
     return found
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
 from biconsensus._names import parameters
+from biconsensus._words import counted
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.metrics._contingency import best_matching
 from biconsensus.protocols import FloatArray
@@ -85,7 +86,9 @@ def _memberships(truth: Any, groups: Any, n_elements: int | None) -> tuple[csc_a
     """Both covers as (m, g) sparse matrices of ones over the same elements."""
     a, b = _membership(truth, "truth"), _membership(groups, "groups")
     if not (_is_list(truth) or _is_list(groups)) and a.shape[0] != b.shape[0]:
-        raise InputError(f"truth has {a.shape[0]} elements and groups has {b.shape[0]}; both must be over the same.")
+        raise InputError(
+            f"truth has {counted(a.shape[0], 'element')} and groups has {b.shape[0]}; both must be over the same."
+        )
     m = max(a.shape[0], b.shape[0], n_elements or 0)
     return _stretched(a, m), _stretched(b, m)
 

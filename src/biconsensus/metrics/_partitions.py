@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array, csr_array
 
 from biconsensus._names import parameters
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.metrics._contingency import best_matching, contingency, label_codes
 from biconsensus.protocols import FloatArray, IntArray
@@ -236,7 +237,9 @@ def modularity(adjacency: Any, labels: ArrayLike, resolution: float = 1.0) -> fl
     matrix = coo_array(adjacency)
     groups = np.unique(noise_as_singletons(labels), return_inverse=True)[1]
     if matrix.shape != (groups.size, groups.size):
-        raise InputError(f"labels has {groups.size} entries for an adjacency of shape {matrix.shape}; give one a node.")
+        raise InputError(
+            f"labels has {counted(groups.size, 'value')} for an adjacency of shape {matrix.shape}; give one a node."
+        )
     total = float(matrix.sum())
     if not total:
         return 0.0

@@ -137,7 +137,8 @@ class Modes:
             share = f"They explain {self[0].explained:.0%} of what the sources say."
             return f"The sources form one camp: {counted(len(self[0]), 'group')}. {share}{rest}"
         each = "; ".join(
-            f"mode {k}: {mode.sources.size} sources, {counted(len(mode), 'group')}, {mode.explained:.0%} explained"
+            f"mode {k}: {counted(mode.sources.size, 'source')}, {counted(len(mode), 'group')}, "
+            f"{mode.explained:.0%} explained"
             for k, mode in enumerate(self)
         )
         return f"The sources form {len(self)} camps. {each[0].upper()}{each[1:]}.{rest}"
@@ -177,7 +178,10 @@ class Modes:
 
     def __repr__(self) -> str:
         """One line."""
-        return f"Modes({len(self)} modes of {len(self.pool.sources)} sources and {self.pool.shape[0]} elements)"
+        return (
+            f"Modes({counted(len(self), 'mode')} of {counted(len(self.pool.sources), 'source')} and "
+            f"{counted(self.pool.shape[0], 'element')})"
+        )
 
 
 @parameters("find_modes([a, b, c])", random_state=NOT_RANDOM, **fields_in(Search, "search"))

@@ -88,7 +88,7 @@ def mode_groups(found: Modes, first: int = 0, second: int = 1, *, ax: Any = None
     """
     for name, value in {"first": first, "second": second}.items():
         if not 0 <= value < len(found):
-            raise InputError(f"{name}: received {value}; the pool has {len(found)} modes, numbered from 0.")
+            raise InputError(f"{name}: received {value}; the pool has {counted(len(found), 'mode')}, numbered from 0.")
     ax = new_axes(ax, figsize=(5, 3.6))
     one, other = found[first].labels, found[second].labels
     width, ticks, left = max(one.size, 1), [], 0.0

@@ -19,7 +19,7 @@ from biconsensus._checks import (
     check_not_empty,
     check_weights,
 )
-from biconsensus._words import listed
+from biconsensus._words import counted, listed
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.pool._labels import UNSEEN, Column, LabelVectors, code_cells, encode, exact_array
 from biconsensus.pool._rows import distinct_cells, group_columns, group_rows, refine_groups
@@ -182,8 +182,8 @@ def _label_weights(weights: Any, source_of: IntArray, n_sources: int) -> FloatAr
         return check_weights(values, n_sources)[source_of]
     if values.size != source_of.size:
         raise InputError(
-            f"weights has {values.size} values; give {n_sources}, one for each grouping, or {source_of.size}, one for "
-            "each of their groups."
+            f"weights has {counted(values.size, 'value')}; give {n_sources}, one for each grouping, or "
+            f"{source_of.size}, one for each of their groups."
         )
     return check_weights(values, source_of.size)
 
@@ -260,7 +260,9 @@ def _sources(sources: Any, n: int) -> tuple[IntArray, tuple[Provenance, ...]]:
         return np.arange(n), tuple(Provenance(f"candidate {j}") for j in range(n))
     given = list(sources)
     if len(given) != n:
-        raise InputError(f"sources has {len(given)} values for {n} candidates; give one for each.")
+        raise InputError(
+            f"sources has {counted(len(given), 'value')} for {counted(n, 'candidate')}; give one for each."
+        )
     number: dict[Any, int] = {}
     source_of = np.array([number.setdefault(_source_key(source), len(number)) for source in given])
     distinct = {_source_key(source): source for source in given}
@@ -302,7 +304,7 @@ def _check_names(names: Sequence[str] | None, size: int, what: str) -> list[str]
     if names is None:
         return []
     if len(names) != size:
-        raise InputError(f"{what} has {len(names)} values; {size} are needed.")
+        raise InputError(f"{what} has {counted(len(names), 'value')}; the pool needs {size:,}.")
     return [str(name) for name in names]
 
 

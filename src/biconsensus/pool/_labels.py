@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError
 from biconsensus.pool._rows import CACHED
 from biconsensus.protocols import IntArray
@@ -156,8 +157,8 @@ def encode(labels: Any, missing: int | None = None) -> tuple[list[Column], list[
     for column, name in zip(columns, names):
         if column.cells.size != columns[0].cells.size:
             raise InputError(
-                f"label vectors must have one length: {names[0]!r} has {columns[0].cells.size} labels, "
-                f"{name!r} has {column.cells.size}."
+                f"label vectors must have one length: {names[0]!r} has {counted(columns[0].cells.size, 'label')}, "
+                f"{name!r} has {column.cells.size:,}."
             )
     return columns, names, table.ids
 

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from biconsensus._checks import check_not_empty
 from biconsensus._names import parameters
+from biconsensus._words import counted
 from biconsensus.errors import InputTypeError
 from biconsensus.pool import _build as build
 from biconsensus.pool._rows import column_sums, count_numbers
@@ -195,7 +196,10 @@ class Pool:
     def __repr__(self) -> str:
         """One line: elements, candidates, sources."""
         m, (r, n) = self.inverse.size, self.rows.shape
-        return f"Pool({m} elements in {r} distinct rows, {n} candidates of {len(self.sources)} sources)"
+        return (
+            f"Pool({counted(m, 'element')} in {counted(r, 'distinct row')}, {counted(n, 'candidate')} "
+            f"of {counted(len(self.sources), 'source')})"
+        )
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -164,12 +164,12 @@ def _in_order(opens: Numbers) -> tuple[IntArray, Numbers]:
     return first, np.take(rank, opens)
 
 
-def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[NDArray[Any], Numbers]:
+def distinct_cells(columns: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], Numbers]:
     """Distinct rows of a table of integer columns, in order of appearance, and the distinct row of each row.
 
     Parameters
     ----------
-    columns, n_jobs
+    columns
         As in `group_columns`.
 
     Returns
@@ -189,7 +189,7 @@ def distinct_cells(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -
     if direct is not None:
         first, groups = direct
         return np.column_stack([column[first] for column in columns]), groups
-    numbering = Numbering(columns[0].size, n_jobs)
+    numbering = Numbering(columns[0].size, None)
     numbering.add(Cells(_as_table(columns)))
     cells, _, groups = numbering.finish()
     return np.asarray(cells.values), groups

@@ -16,12 +16,11 @@ from biconsensus._words import counted
 from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
 from biconsensus.pool._pool import TRIVIAL_SHARE
-from biconsensus.report._data import candidate_data, element_data, extra_columns
+from biconsensus.report._data import Sample, candidate_data, element_data, extra_columns
 from biconsensus.report._encode import to_json
 from biconsensus.report._modes import modes_view
 from biconsensus.report._points import points_data, stops_of
 from biconsensus.report._recipe import recipe
-from biconsensus.report._sample import Sample
 from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
 
@@ -159,7 +158,7 @@ def render_report(
     True
     """
     if truth is not None and len(truth) != consensus.labels.size:
-        raise InputError(f"truth has {len(truth)} labels; there are {consensus.labels.size} elements.")
+        raise InputError(f"truth has {counted(len(truth), 'label')}; there are {consensus.labels.size:,} elements.")
     template = page_template()
     content = page_data(
         consensus,

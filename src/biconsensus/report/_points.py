@@ -12,8 +12,8 @@ from scipy.sparse import coo_array, csr_array
 from biconsensus.matrix._groups import top_in_rows
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._confidence import Likeness, calibrated
+from biconsensus.report._data import Sample
 from biconsensus.report._encode import packed, packed_shares, round_off, rounded
-from biconsensus.report._sample import Sample
 from biconsensus.result._consensus import at_point, of_elements
 from biconsensus.result._notebook import chance_text
 from biconsensus.significance._agreement import AgreementEvidence

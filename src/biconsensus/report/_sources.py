@@ -18,7 +18,7 @@ from biconsensus.report._encode import round_off
 from biconsensus.result._consensus import of_elements
 
 if TYPE_CHECKING:
-    from biconsensus.report._sample import Sample
+    from biconsensus.report._data import Sample
     from biconsensus.result._consensus import Consensus
 
 MOST_SOURCES = 1000

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.linalg import eigh
 
 from biconsensus._checks import check_columns_are_numbers
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.plots._layout import GraphDrawing, group_graph, model_bands, node_positions
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.report._data import element_names
+from biconsensus.report._data import Sample, element_names
 from biconsensus.report._encode import data_uri, packed, packed_range, round_off
 from biconsensus.report._points import Stop, flow
-from biconsensus.report._sample import Sample
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
@@ -74,7 +74,7 @@ class FittedModels:
         params = [np.asarray(one, np.float64)[None] for one in self.params]
         kinds = list(self.model) if isinstance(self.model, list | tuple) else [self.model] * len(params)
         if len(kinds) != len(params):
-            raise InputError(f"models names {len(kinds)} models for {len(params)} rows of parameters.")
+            raise InputError(f"models names {counted(len(kinds), 'model')} for {len(params)} rows of parameters.")
         return list(zip(kinds, params))
 
 
@@ -104,7 +104,9 @@ def domain_view(
         )
     names = [f"column {k + 1}" for k in range(X.shape[1])] if given is None else [str(name) for name in given]
     if len(names) != X.shape[1]:
-        raise InputError(f"features must name the {X.shape[1]} columns of X, got {len(names)} names.")
+        raise InputError(
+            f"features must name the {counted(X.shape[1], 'column')} of X, got {counted(len(names), 'name')}."
+        )
     if models is not None:
         view = models_view(consensus, sample, X, names, models)
     else:

@@ -71,10 +71,10 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     # who writes find_consensus(labels, 4) may mean four groups
     asked = settings.get("chosen_by") == "pool" and "min_elements" in consensus.asked
     given = f" (min_elements={elements})" if asked else ""
-    needed = [f"{elements} elements{given}"] if smallest >= int(elements or 0) else []
+    needed = [f"{counted(int(elements or 0), 'element')}{given}"] if smallest >= int(elements or 0) else []
     # where the data decided, base results could be chosen as they are, however many sources are behind their groups
     if settings.get("chosen_by") not in ("points", "links") and fewest >= int(sources or 0):
-        needed.append(f"{sources} of {len(consensus.pool.sources):,} sources")
+        needed.append(f"{sources} of {counted(len(consensus.pool.sources), 'source')}")
     if needed:
         said.append(f"a group needs {' and '.join(needed)}")
     if tested and number and _none_is_confirmed(consensus):
@@ -87,6 +87,14 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
         said.append(f"{counted(silent, 'input group')} did not vote, because {why} nearly everything")
     said.append(alone)
     return "; ".join([*said, *([of_data] if of_data else [])]) + "."
+
+
+def note_on_chances(consensus: Consensus) -> str | None:
+    """What a table of several groups, each of which may be chance, needs to be said of it; only where data decided."""
+    decided = consensus.settings.get("chosen_by")
+    if decided not in ("points", "links") or len(consensus) < 2 or consensus.significance.min() <= np.log10(LEVEL):
+        return None
+    return f"No group is beyond chance by itself (below {LEVEL}): the {decided} speak for the groups together."
 
 
 def _least(consensus: Consensus) -> tuple[float, float]:
@@ -193,4 +201,6 @@ def table_of(consensus: Consensus) -> str:
     head = "".join(f"<th>{name}</th>" for name in columns)
     rows = "".join(f"<tr>{''.join(f'<td>{as_text(cell)}</td>' for cell in row)}</tr>" for row in zip(*columns.values()))
     more = f"<p>the first {MOST_ROWS} of {len(consensus):,} groups</p>" if len(consensus) > MOST_ROWS else ""
-    return f"{said}<table><tr>{head}</tr>{rows}</table>{more}"
+    note = note_on_chances(consensus) if quick else None
+    below = "" if note is None else f"<p>{as_text(note)}</p>"
+    return f"{said}<table><tr>{head}</tr>{rows}</table>{more}{below}"

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from biconsensus._checks import check_quorum
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.matrix._groups import summed
 from biconsensus.pool._build import labels_by_sources
@@ -20,7 +21,9 @@ def predict(result: Consensus, labels: Any, missing: int | None = None) -> IntAr
     """(k,) group whose candidates hold each new element most, -1 where none passes the quorum."""
     new = Pool.from_labels(labels_by_sources(labels, result.pool), missing=missing)
     if len(new.sources) != len(result.pool.sources):
-        raise InputError(f"labels has {len(new.sources)} groupings; the pool has {len(result.pool.sources)}.")
+        raise InputError(
+            f"labels has {counted(len(new.sources), 'grouping')}; the pool has {len(result.pool.sources)}."
+        )
     if len(result) == 0:
         return np.full(new.shape[0], -1, np.int64)
     held, asked = (new.rows.astype(np.float64) @ _known(result, new)).toarray(), _asked(result, new)

@@ -269,12 +269,6 @@ def compact(labels: IntArray) -> IntArray:
     return np.asarray((np.cumsum(present) - 1)[kept], dtype=np.int64)
 
 
-def in_order(labels: IntArray) -> IntArray:
-    """Labels numbered by first appearance, so that equal groupings are equal arrays."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse.ravel()]
-
-
 N_REFINED = 4
 """How many of the best base results are refined; they are alike, and each costs as much as a base run."""
 MAX_ROUNDS = 4

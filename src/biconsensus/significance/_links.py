@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.graphs._graph import relabel
 from biconsensus.matrix._groups import largest_in_rows
 from biconsensus.protocols import FloatArray, IntArray, Progress, silent
 from biconsensus.significance._description import (
@@ -18,7 +19,6 @@ from biconsensus.significance._description import (
     best_refined,
     compact,
     description_gain,
-    in_order,
     log_false_alarms,
     node_certainty,
 )
@@ -84,7 +84,7 @@ class LinkEvidence:
         groups = self._whole(labels)
         if groups.max(initial=0) == 0:
             return 0.0
-        return max(self._described(groups), self._averaged.get(in_order(groups).tobytes(), -np.inf))
+        return max(self._described(groups), self._averaged.get(relabel(groups).tobytes(), -np.inf))
 
     def _described(self, groups: IntArray) -> float:
         """Nats that two groups or more save by their own description, at the best power of the weights."""
@@ -97,7 +97,7 @@ class LinkEvidence:
 
     def remember(self, labels: IntArray, nats: float) -> None:
         """From now on this grouping is worth at least so much: what the network as a whole says for it."""
-        self._averaged[in_order(self._whole(labels)).tobytes()] = nats
+        self._averaged[relabel(self._whole(labels)).tobytes()] = nats
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """(T,) base-10 logarithm of a p-value: how often has a network without groups a set of nodes like this?
@@ -115,7 +115,7 @@ class LinkEvidence:
         alarms = np.min([log_false_alarms(links, apart)[:n_groups] for links in self.scales], axis=0)
         chance = np.minimum((alarms + self._told_scale) / LN_10, 0.0)
         groups = self._whole(labels)
-        averaged = self._averaged.get(in_order(groups).tobytes(), 0.0)
+        averaged = self._averaged.get(relabel(groups).tobytes(), 0.0)
         return np.minimum(chance, -averaged / LN_10) if averaged > self._described(groups) else np.asarray(chance)
 
     def place(self, labels: IntArray) -> IntArray:

@@ -118,8 +118,6 @@ class PointEvidence:
     ----------
     X : (m, d) array
         The points, features in units that can be compared.
-    random_state : int
-        Draws the landmarks where there are many points, and values within the steps of columns that are rounded.
 
     Examples
     --------
@@ -136,9 +134,10 @@ class PointEvidence:
     kind = "points"
     fewest_backers = FEWEST_BACKERS
 
-    def __init__(self, X: FloatArray, random_state: int = 0) -> None:
+    def __init__(self, X: FloatArray) -> None:
         points = np.asarray(X, dtype=np.float64)
-        rng = np.random.default_rng(random_state)
+        # draws the landmarks where there are many points, and values within the steps of columns that are rounded
+        rng = np.random.default_rng(0)
         m = len(points)
         visible = points.shape[1] <= VISIBLE
         self._all = points

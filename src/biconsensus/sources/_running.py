@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 
 from biconsensus._checks import available_memory, check_count, check_jobs, check_seed, warn_user
 from biconsensus._names import parameters
+from biconsensus._words import MOST_NAMES, counted
 from biconsensus._work import on_one_thread, shown
 from biconsensus.errors import InputError, InputTypeError, PoolWarning, SourceError
 from biconsensus.protocols import Progress
 from biconsensus.sources._checkpoint import Checkpoint
 from biconsensus.sources._workers import LostRun, run_in_processes
 
+MOST_REASONS = 5
+"""Different errors of base runs that a message says."""
 LONGEST_RUN = 3600.0
 """Seconds after which a run is stopped where no limit is given: many times what a run on a million points takes."""
 
@@ -303,7 +306,7 @@ def run_sources(
     [[0, 0, 1, 1]]
     """
     if len(sources) != len(seeds):
-        raise InputError(f"seeds: got {len(seeds)} for {len(sources)} sources; give one for each.")
+        raise InputError(f"seeds: got {len(seeds)} for {counted(len(sources), 'source')}; give one for each.")
     check_jobs(n_jobs)
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit: got {time_limit!r}; give seconds above 0, or inf for no limit.")
@@ -392,19 +395,30 @@ def _checked_labels(value: Any, n_elements: int | None) -> NDArray[Any]:
     if labels.ndim not in (1, 2):
         raise InputError(f"result: shape {labels.shape}; a source must return (m,) labels or (m, g) memberships.")
     if n_elements is not None and labels.shape[0] != n_elements:
-        raise InputError(f"result: {labels.shape[0]} labels for {n_elements} elements.")
+        raise InputError(f"result: {counted(labels.shape[0], 'label')} for {counted(n_elements, 'element')}.")
     return labels
 
 
 def _report_failures(results: Sequence[SourceResult], min_results: int) -> None:
     """Warn of skipped runs, or raise if too few are left."""
     failed = [r for r in results if not r.ok]
-    listed = "; ".join(f"{r.name}: {r.error}" for r in failed[:5]) + ("; ..." if len(failed) > 5 else "")
+    names_of: dict[str | None, list[str]] = {}
+    for result in failed:
+        names_of.setdefault(result.error, []).append(result.name)
+    said = [f"{_and_how_many(names)}: {error}" for error, names in names_of.items()]
+    listed = "; ".join(said[:MOST_REASONS]) + ("; ..." if len(said) > MOST_REASONS else "")
     left = len(results) - len(failed)
     if left < min_results:
         raise SourceError(f"{left} of {len(results)} base runs gave a result, at least {min_results} must. {listed}")
     if failed:
         warn_user(f"{len(failed)} of {len(results)} base runs skipped: {listed}", PoolWarning)
+
+
+def _and_how_many(names: list[str]) -> str:
+    """The names of failed runs, each once, and how many runs there are where it is not one for each name."""
+    different = list(dict.fromkeys(names))
+    said = ", ".join(different[:MOST_NAMES]) + (", ..." if len(different) > MOST_NAMES else "")
+    return said if len(names) == len(different) <= MOST_NAMES else f"{said} ({counted(len(names), 'run')})"
 
 
 def rounds_of(n_runs: Any, auto: tuple[int, ...]) -> tuple[int, ...]:

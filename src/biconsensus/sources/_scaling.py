@@ -57,10 +57,10 @@ class Scaling:
         return scaled if self.centre is None else np.asarray(scaled - self.centre)
 
 
-def check_range(scaling: Scaling, what: str = "X") -> None:
+def check_range(scaling: Scaling) -> None:
     """Refuse data whose squared distances are not numbers, where it must stay in its own unit."""
     if scaling.power:
         raise InputError(
-            f"{what} spans about 2**{scaling.power}, so that squared distances overflow or vanish; "
+            f"X spans about 2**{scaling.power}, so that squared distances overflow or vanish; "
             f"multiply it by 2**{-scaling.power} first."
         )

@@ -74,7 +74,7 @@ def test_faulty_input_is_refused(name):
     n_models = {"ransac": 1}.get(name, 2)
     with pytest.raises(InputError, match="threshold"):
         FITTERS[name](x, "line", 0.0, n_models=n_models)
-    with pytest.raises(InputError, match=r"1 elements.*needs 2"):
+    with pytest.raises(InputError, match=r"1 element;.*needs 2"):
         FITTERS[name](x[:1], "line", 0.1, n_models=n_models)
     with pytest.raises(UnknownNameError):
         FITTERS[name](x, "lime", 0.1, n_models=n_models)

@@ -45,7 +45,7 @@ def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
         (b"", "the file is empty"),
         (b" \n\n", "the file is empty"),
         (b"a,b\n", "no row below|2"),
-        (b"a,b\n0,1\n0\n", "line 3, column 2: the line has 1 cells, line 1 has 2"),
+        (b"a,b\n0,1\n0\n", "line 3, column 2: the line has 1 cell, line 1 has 2"),
         (b"a,b\n0,1\n0,1,2\n", "line 3, column 3: the line has 3 cells, line 1 has 2"),
         (b"a,b\n0,1\n\n0,1\n", "line 3, column 1: the line is blank"),
         (b"a,b\n0,1\n\xff\xfa,1\n", "line 3 is not UTF-8 text"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.models import get_model, refit
 from biconsensus.protocols import BoolArray, FloatArray, IntArray, Model
@@ -24,7 +25,7 @@ def checked(X: ArrayLike, model: str | Model, threshold: float) -> tuple[FloatAr
     if data.ndim != 2 or not np.isfinite(data).all():
         raise InputError(f"X must be a table of finite numbers; received shape {data.shape}.")
     if data.shape[0] < model.sample_size:
-        raise InputError(f"X has {data.shape[0]} elements; a minimal sample needs {model.sample_size}.")
+        raise InputError(f"X has {counted(data.shape[0], 'element')}; a minimal sample needs {model.sample_size}.")
     if not threshold > 0:
         raise InputError(f"threshold must be positive, in the units of the residuals; received {threshold!r}.")
     return data, model

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus._words import listed
+from biconsensus._words import counted, listed
 from biconsensus.pool._labels import absent
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -87,7 +87,8 @@ def shape_doubts(columns: Mapping[str, NDArray[Any]]) -> list[str]:
     if len(columns) <= max(2 * m, FEWEST_ROWS):
         return []
     return [
-        f"the table has {m} rows and {len(columns)} groupings: each row is an element and each column a grouping; "
+        f"the table has {counted(m, 'row')} and {counted(len(columns), 'grouping')}: each row is an "
+        "element and each column a grouping; "
         "if yours is the other way round, transpose it"
     ]
 

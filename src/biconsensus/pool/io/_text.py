@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from biconsensus._words import counted
 from biconsensus.errors import FileFormatError
 
 SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "bar", " ": "blank"}
@@ -99,7 +100,7 @@ def _check_lengths(name: str, rows: list[list[str]], lines: list[int], separator
         if not row and expected == 1:
             rows[k] = [""]
         elif len(row) != expected:
-            what = f"the line has {len(row)} cells" if row else "the line is blank"
+            what = f"the line has {counted(len(row), 'cell')}" if row else "the line is blank"
             raise FileFormatError(
                 f"{name}: line {line}, column {min(len(row), expected) + 1}: {what}, line {lines[0]} has {expected} "
                 f"(separator: {SEPARATORS.get(separator, separator)}); make all lines equally long."

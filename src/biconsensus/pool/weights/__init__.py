@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from biconsensus._checks import as_numbers, check_weights
+from biconsensus._words import counted
 from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
@@ -51,6 +52,7 @@ def weigh(weights: Any, pool: Pool) -> FloatArray:
     n, c = pool.shape[1], len(pool.sources)
     if values.size not in (n, c):
         raise InputError(
-            f"weights has {values.size} values; give {c}, one for each source, or {n}, one for each candidate."
+            f"weights has {counted(values.size, 'value')}; give {c}, one for each source, or {n}, one "
+            "for each candidate."
         )
     return check_weights(values, c)[pool.source_of] if values.size == c else check_weights(values, n)

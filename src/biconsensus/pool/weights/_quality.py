@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
@@ -39,7 +40,7 @@ def by_quality(quality: Any, sharpness: float = 5.0) -> Callable[[Pool], FloatAr
 
     def rule(pool: Pool) -> FloatArray:
         if values.size != len(pool.sources):
-            raise InputError(f"quality has {values.size} values for {len(pool.sources)} sources.")
+            raise InputError(f"quality has {counted(values.size, 'value')} for {counted(len(pool.sources), 'source')}.")
         weights: FloatArray = np.exp(sharpness * (values - values.max()))[pool.source_of]
         return weights
 
