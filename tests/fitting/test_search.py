@@ -460,25 +460,3 @@ def test_planes_are_searched_tightly_and_once_and_motions_at_two_thresholds(
         ((chosen, others),) = started
         assert chosen is best is made[start]
         assert others == sum(len(one.found) for one in made if one is not best)
-
-
-def test_fewer_matrices_than_homographies_are_drawn_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nearly all hypotheses of one motion pass the screening, so one batch is enough."""
-    rng = np.random.default_rng(0)
-    world = np.column_stack([rng.uniform(-1, 1, (100, 2)), rng.uniform(2, 4, 100)])
-    x = 300 * np.hstack([world[:, :2] / world[:, 2:], (world[:, :2] + [0.5, 0.1]) / world[:, 2:]])
-    x += rng.normal(0, 0.2, x.shape)
-    wanted = list[int]()
-    proposed = search_module.propose
-
-    def propose(*args: Any) -> Any:
-        wanted.append(args[2])
-        return proposed(*args)
-
-    monkeypatch.setattr(search_module, "propose", propose)
-    settings = Settings("auto", 1.0, Sampling(), Nfa(), None, None)
-    for model, batch in (("fundamental", 500), ("homography", 1000)):
-        wanted.clear()
-        families = families_of(model, x, settings.sampling, settings.test)
-        ModelSearch(families, x, 1.5, settings, np.random.default_rng(0))._round()
-        assert wanted[:2] == [64, batch]

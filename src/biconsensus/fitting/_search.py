@@ -65,7 +65,7 @@ _ROUNDS = 20
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
 _BATCH, _BATCHES = 1000, 16
-"""Hypotheses drawn at a time: at least this number, unless the family says another, or this part of those planned."""
+"""Hypotheses that are drawn at a time: this part of those that are planned, at least this number."""
 _RAW = 4
 """Most samples drawn for each hypothesis of the plan: one of a single model's elements is hardly ever degenerate."""
 _PILOT = 64
@@ -572,8 +572,7 @@ class ModelSearch:
         test = self._test(family, chosen, planned, self._chance, threshold)
         relaxed = max(settings.test.screen_epsilon, settings.epsilon)
         automatic = settings.n_samples == "auto" and family.law.name != "exhaustive"
-        least = int(getattr(family.model, "batch", _BATCH))
-        batch = min(planned, max(least, planned // _BATCHES)) if automatic else planned
+        batch = min(planned, max(_BATCH, planned // _BATCHES)) if automatic else planned
         table = LocalTable.of(positions(family.model, view), family.law)
         parts = list[Screened]()
         made = drawn = 0

@@ -60,9 +60,6 @@ class FundamentalModel:
     """Scale of local samples over the diagonal of the first image: eight elements of one object."""
     n_improve: ClassVar[int] = 3
     most_samples: ClassVar[int] = 2000
-    batch: ClassVar[int] = 500
-    """Hypotheses drawn at a time: a sample that leaves one matrix seldom mixes motions, so most hypotheses pass the
-    screening, and a few hundred hold enough of each motion (batches of 128 lose small ones)."""
     label_reach: ClassVar[float] = 2.5
     """Labels may reach this many thresholds: a small threshold keeps neighbours apart, surfaces are not quite even."""
 
