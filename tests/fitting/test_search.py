@@ -406,6 +406,7 @@ class TestTouchingRuns:
         assert search_module.in_touching_runs(one, x[:0]).tolist() == []
 
 
+@pytest.mark.parametrize("given", [None, 1, 3])
 @pytest.mark.parametrize(
     ("model", "finds", "parts", "rounds", "start"),
     [
@@ -424,8 +425,12 @@ def test_planes_are_searched_tightly_and_once_and_motions_at_two_thresholds(
     parts: list[float],
     rounds: int,
     start: int | None,
+    given: int | None,
 ) -> None:
-    """The second search has more evidence; `start` is the search from which sets of models are searched."""
+    """The second search has more evidence; `start` is the search from which sets of models are searched.
+
+    A number of rounds that the user gives holds for every family.
+    """
     x = np.random.default_rng(0).uniform(size=(30, 2 if model == "line" else 4))
     made, started = list[ModelSearch](), list[tuple[ModelSearch, int]]()
 
@@ -441,11 +446,11 @@ def test_planes_are_searched_tightly_and_once_and_motions_at_two_thresholds(
     monkeypatch.setattr(ModelSearch, "run", run)
     monkeypatch.setattr(ModelSearch, "evidence", lambda search, models: float(len(models)))
     monkeypatch.setattr(ModelSearch, "exchanged", lambda search, others: started.append((search, len(others))))
-    settings = Settings("auto", 1.0, Sampling(), Nfa(), None, None)
+    settings = Settings("auto", 1.0, Sampling(max_rounds=given), Nfa(), None, None)
     families = families_of(model, x, settings.sampling, settings.test)
     best = search_module.searched(families, x, 0.2, settings, np.random.default_rng(0))
     assert thresholds == [0.2 * part for part in parts]
-    assert {one.settings.sampling.max_rounds for one in made} == {rounds}
+    assert {one.max_rounds for one in made} == {given or rounds}
     assert all(one.fit.threshold == 0.2 for search in made for one in search.found)
     assert best.threshold == 0.2
     if start is None:

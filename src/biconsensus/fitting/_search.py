@@ -60,6 +60,8 @@ _CLEARLY = 1.0
 lie within the bands of others: one plane that is uneven and cut in two gains less (halves of napiera 0.2 to 1)."""
 _POLISH = 8
 """Refits of the final models to the elements that are nearest to each."""
+_ROUNDS = 20
+"""Most rounds, unless the user or the order of the search says otherwise: most searches end before, without a find."""
 _FEWEST = 2000
 """Fewest hypotheses that are planned for a round, unless the user wants fewer."""
 _BATCH, _BATCHES = 1000, 16
@@ -263,9 +265,12 @@ class ModelSearch:
         settings: Settings,
         rng: np.random.Generator,
         n_scales: int = 1,
+        max_rounds: int = _ROUNDS,
     ) -> None:
         self.families, self.data, self.settings, self.rng = families, data, settings, rng
         self._n_scales, self.uneven = n_scales, all(reach_of(one) > 1 for one in families)
+        given = settings.sampling.max_rounds
+        self.max_rounds = max_rounds if given is None else given
         self.threshold, self.auto = threshold, threshold is None
         self.n_tested = self.n_kept = self.n_rounds = 0
         self.found = list[Found]()
@@ -274,7 +279,7 @@ class ModelSearch:
 
     def run(self) -> list[Found]:
         """All models, each a structure of its own."""
-        while self.n_rounds < self.settings.sampling.max_rounds and self._live.sum() > self._least:
+        while self.n_rounds < self.max_rounds and self._live.sum() > self._least:
             new = self._round()
             self.n_rounds += 1
             if not new or self.settings.test.literal:
@@ -286,6 +291,11 @@ class ModelSearch:
             if len(self.found) <= before:  # nothing new was said
                 break
         return self.found
+
+    def widen(self, threshold: float) -> None:
+        """Go on with the threshold of the user, where the rounds were made at a part of it."""
+        self.threshold = threshold
+        self.found = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in self.found]
 
     def structures(self) -> Structures:
         """The models that were found, side by side."""
@@ -689,33 +699,39 @@ class ModelSearch:
 def searched(
     families: list[Family], data: FloatArray, threshold: float | None, settings: Settings, rng: np.random.Generator
 ) -> ModelSearch:
-    """The search at the threshold; of uneven surfaces, at half of it too, and then a search over sets of models.
+    """The whole search of a fit: rounds, at one threshold or two, and for uneven surfaces a search over sets of models.
 
-    Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than the noise. Where
-    the noise is much smaller, one model within the threshold takes two structures for one; a tighter search does not.
-    The search over sets starts from the answer with more evidence; or, for models that say so, from one round at half
-    the threshold, if it finds any.
+    Models that are as thin as the noise (points on lines, planes, circles) are searched in rounds at the threshold,
+    and that is all. Matches of real surfaces get labels beyond the threshold, so their threshold is a bound rather than
+    the noise. Where the noise is much smaller, one model within the threshold takes two structures for one; within half
+    of it, it does not. So their rounds are made at both, in one of two orders:
+
+    * Motions: all rounds at the threshold, then all rounds at half of it. The answer with more evidence is the start of
+      the search over sets of models; the models of the other are offered to it.
+    * Models that say `tight_first` (planes): one round at half the threshold, and one at the threshold only if the
+      first finds nothing. What they find is the start of the search over sets of models, which finds the rest.
+
+    Where the threshold is "auto" (None), all rounds are at the one that is found, and the search over sets follows. A
+    number of rounds that the user gives holds in either order.
     """
     uneven = all(reach_of(one) > 1 for one in families) and not settings.test.literal
-    if threshold is None or not uneven:
-        search = ModelSearch(families, data, threshold, settings, rng)
-        search.run()
-        if uneven and search.found:
-            search.exchanged([])
-        return search
     tight_first = all(getattr(one.model, "tight_first", False) for one in families)
-    if tight_first:
-        settings = replace(settings, sampling=replace(settings.sampling, max_rounds=1))
+    parts: tuple[float, ...] = (1.0,)
+    rounds = _ROUNDS
+    if uneven and threshold is not None:
+        parts, rounds = ((0.5, 1.0), 1) if tight_first else ((1.0, 0.5), _ROUNDS)
     searches = list[ModelSearch]()
-    for part in (0.5, 1.0) if tight_first else (1.0, 0.5):
-        search = ModelSearch(families, data, part * threshold, settings, rng, 2)
-        search.found = [replace(one, fit=replace(one.fit, threshold=threshold)) for one in search.run()]
-        search.threshold = threshold
+    for part in parts:
+        within = None if threshold is None else part * threshold
+        search = ModelSearch(families, data, within, settings, rng, len(parts), rounds)
+        search.run()
+        if threshold is not None:
+            search.widen(threshold)
         searches.append(search)
         if tight_first and search.found:
             break
     starts = [one for one in searches if one.found]
-    if not starts:
+    if not uneven or not starts:
         return searches[0]
     best = max(starts, key=lambda one: starts[0].evidence(one.found))
     best.exchanged([model for one in starts if one is not best for model in one.found])

@@ -50,8 +50,9 @@ class Sampling:
     """Wanted probability of detection, for ``n_samples="auto"``."""
     max_elements: int = 5_000
     """Larger data is searched on random subsets of this size, and verified on all elements."""
-    max_rounds: int = 20
-    """Most rounds."""
+    max_rounds: int | None = None
+    """Most rounds of each search. None: one for planes between images with a given threshold, whose rest a search over
+    sets of models finds, and 20 for all others."""
     preference: str = "hard"
     """Whether elements vote with ones ("hard"), or with values that fall with their distance ("soft")."""
     min_elements: int = 2
@@ -180,8 +181,10 @@ def check_settings(settings: Settings, n_columns: int) -> Settings:
     check_choice("preference", sampling.preference, ["hard", "soft"])
     if settings.n_samples != "auto":
         check_count("n_samples", settings.n_samples)
-    for name in ("min_elements", "min_candidates", "max_elements", "max_rounds"):
+    for name in ("min_elements", "min_candidates", "max_elements"):
         check_count(name, getattr(sampling, name))
+    if sampling.max_rounds is not None:
+        check_count("max_rounds", sampling.max_rounds)
     if sampling.improve is not None:
         check_count("improve", sampling.improve, 0)
     if test.n_background is not None:

@@ -62,7 +62,8 @@ class HomographyModel:
     n_improve: ClassVar[int] = 3
     most_samples: ClassVar[int] = 2000
     tight_first: ClassVar[bool] = True
-    """Planes are searched at half the threshold: within all of it one homography can hold two planes that meet."""
+    """Planes are searched at half the threshold, in one round unless the user says more: within all of the threshold
+    one homography can hold two planes that meet."""
     label_reach: ClassVar[float] = 2.5
     """Labels may reach this many thresholds: a small threshold keeps neighbours apart, surfaces are not quite even."""
 
