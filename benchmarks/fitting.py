@@ -215,7 +215,7 @@ VIEW_RIVALS = ("true models", "sequential_ransac", "j_linkage")
 
 
 def view_jobs() -> Iterator[Job]:
-    """Scenes that took no part in any choice."""
+    """Scenes that chose nothing that is in use."""
     for seed, kind in product(range(REPORTED, REPORTED + (2 if QUICK else 24)), VIEWS):
         yield f"{kind}|ours|{seed}", lambda b=kind, k=seed: view_run("ours", b, 1.0, k)  # type: ignore[misc]
         for rival, factor in product(VIEW_RIVALS, (1.0, 2.0)):
@@ -246,7 +246,8 @@ def generated_views(kept: Values) -> list[str]:
         "## Generated pairs of views\n",
         "Stand-ins for photographs that nobody here has. What is drawn was settled before any method saw it; that ten "
         "or more right matches of a thing that stands still are one motion, not outliers, was settled later, when "
-        "answers had been seen. The scenes below took no part in any choice. Buildings: 1 to 7 planes, threshold 3 "
+        "answers had been seen. The scenes below chose nothing that is in use; they were in view when drawing fewer "
+        "fundamental matrices at a time was given up. Buildings: 1 to 7 planes, threshold 3 "
         "pixels. Moving objects: 1 to 5, threshold 1.5 pixels. 20 to 70% outliers, partly in crowds and locally "
         "consistent. The rivals and the true models get that threshold or twice as much, the better one on these "
         "scenes counts. True models: fitted to the true groups, each element to the nearest; the floor.\n",

@@ -133,7 +133,8 @@ INTRODUCTION = (
     "were in view when the two levels were parted; the power of the backing "
     "beyond three columns and the rule for rounded columns also with the sets of scikit-learn and uci in view. The "
     "level in the plane was compared with others while sipu was in view, and flame, target and atom were in view when "
-    "it was settled from which level there are groups at all. So fresh sets decide; those of KEEL were in view once, "
+    "it was settled from which level there are groups at all; iris5 was when it was settled how far a small group must "
+    "be from all others. So fresh sets decide; those of KEEL were in view once, "
     "for the two levels, and no choice was made on them."
 )
 TITLES = {
