@@ -668,7 +668,13 @@ def _choice_by_data(
         best = scored[0]
         found = _answer_at(path, best.option.point, settings, evidence.kind, origin=best.option.origin)
         return replace(found, evidence=best.evidence, alternatives=alternatives_of(scored), path_evidence=along)
-    return replace(_one_group(path, settings, evidence), path_evidence=along)
+    found = replace(_one_group(path, settings, evidence), path_evidence=along)
+    if len(point) < 2:
+        return found
+    # the user may know better than the data, so what the sources alone would say is not kept back
+    value = said[point.row_labels.tobytes()]
+    alone = {"n_groups": len(point), "origin": "the choice of the pool", "evidence": value, "score": 0.0}
+    return replace(found, alternatives=[alone])
 
 
 def _majority(path: QuorumPath, settings: Search, progress: Progress) -> tuple[Extraction, PathPoint]:

@@ -48,10 +48,15 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     settings, number = consensus.settings, len(consensus)
     left = int((consensus.labels < 0).sum())
     of_data = consensus.extraction.get("front", {}).get("said")
+    others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
     if consensus.extraction.get("origin") == "no structure":
-        return (
+        data = settings.get("evidence", "pool")
+        one = (
             f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
-            f"(decided by the {settings.get('evidence', 'pool')}{f'; {of_data}' if of_data else ''})."
+            f"(decided by the {data}{f'; {of_data}' if of_data else ''})."
+        )
+        return one + "".join(
+            f" Without the {data}, the sources agree best on {number} groups (n_groups={number})." for number in others
         )
     alone = f"{counted(left, 'element')} {'is' if left == 1 else 'are'} in no group" if left else ALL_IN_GROUPS
     if settings.get("chosen_by") == "models":  # their sources are samples of points, which nobody has heard of
@@ -62,7 +67,6 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
     elif not number and settings.get("chosen_by") == "pool":
         decided = ""
     said = [f"{counted(number, 'group')} at quorum {settings.get('quorum', 0.5):.3g}{decided}"]
-    others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
     if others:
         numbers = "number was" if len(others) == 1 else "numbers were"
         said.append(f"the next best {numbers} {', '.join(others)}")
