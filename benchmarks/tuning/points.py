@@ -1,6 +1,6 @@
 """Tables from which the levels of `significance/_points.py` were read: clouds without groups, and imitations of data.
 
-``python -m benchmarks.tuning.points [directions|valleys|cells|small_groups|choices|two_levels|strips ...] [--runs N]``.
+``python -m benchmarks.tuning.points [directions|valleys|cells|small_groups|choices|levels|strips ...] [--runs N]``.
 The clouds and the imitations are none of those that the benchmark reports.
 
 * directions: mean and spread of the depth on a cross-fitted direction between two halves of one cloud, by dimension.
@@ -13,9 +13,8 @@ The clouds and the imitations are none of those that the benchmark reports.
 * small_groups: the largest distance from a group of five to nine points of one cloud to all others, in diameters of the
   group. `ISOLATED` lies above nearly all of them.
 * choices: mean ARI on imitations of more than three columns, and the evidence that the best of a pool finds in one
-  cloud (above 0 is a false alarm), for several `CAP` and powers of the backing.
-* two_levels: mean ARI on the same imitations for several `BORDER_ON_DIRECTION`. Whether there are groups at all is
-  asked at the level of one cloud, so that clouds do not depend on it.
+  cloud (above 0 is a false alarm), for several `CAP_ON_DIRECTION` and powers of the backing.
+* levels: mean ARI on the same imitations for several shares of `LEVEL_ON_DIRECTION` and several `CAP_ON_DIRECTION`.
 * strips: mean ARI on imitations in the plane, and how many clouds have groups, for several `LEVEL_IN_STRIP`,
   `PLANE_FROM_AFAR` and `CONTRADICTION`; the first row is without this test.
 """
@@ -166,7 +165,7 @@ def cells(runs: int) -> None:
                     groups, n_groups = judged.evidence._groups(labels)
                     if n_groups < 2 or judged.backers(k) < _points.FEWEST_BACKERS:
                         continue
-                    gains = borders.at_level(borders.level_of_cloud, groups, n_groups, [False] * n_groups).gains
+                    gains = borders.tree(groups, n_groups, [False] * n_groups).gains
                     if gains.sum() > 0:
                         found = f"{n_groups} groups, evidence {gains.sum():.2f}, clearest {gains.max():.2f}"
                         print(f"  {kind} {d} {n}: {found}, backers {judged.backers(k):.1f}", flush=True)
@@ -216,9 +215,11 @@ def choices(runs: int) -> None:
     """Mean ARI on imitations, and the most evidence in clouds, by the cap of a border and the power of the backing."""
     judged = imitations(runs)
     clouds = [Judged.of(noise(kind, d, 700, 50_000 + run)) for kind, d in CLOUDS for run in range(runs)]
-    print("choices: CAP, power | mean ARI | collapsed | clouds with groups, most evidence in one |", *judged)
-    for cap in (3.0, 4.0, 6.0, 8.0):
-        _points.CAP = cap
+    print(
+        "choices: CAP_ON_DIRECTION, power | mean ARI | collapsed | clouds with groups, most evidence in one |", *judged
+    )
+    for cap in (4.0, 6.0, 8.0, 10.0):
+        _points.CAP_ON_DIRECTION = cap
         for power in (0.5, 1.0, 2.0):
             chosen = {kind: [(one.best(power)[0], truth) for one, truth in sets] for kind, sets in judged.items()}
             means = [np.mean([score(labels, truth) for labels, truth in sets]) for sets in chosen.values()]
@@ -231,20 +232,22 @@ def choices(runs: int) -> None:
             )
 
 
-def two_levels(runs: int) -> None:
-    """Mean ARI on imitations by the level of a border, as a share of the level of one cloud."""
+def levels(runs: int) -> None:
+    """Mean ARI on imitations by the level of a border and by how much of it counts."""
     judged = imitations(runs)
-    print("two_levels: BORDER_ON_DIRECTION | mean ARI | collapsed |", *judged)
-    for share in (0.4, 0.5, 0.6, 0.7, 0.8, 1.0):
-        chosen: dict[str, list[float]] = {kind: [] for kind in judged}
-        for kind, sets in judged.items():
-            for one, truth in sets:
-                borders = one.evidence._borders
-                borders.level = share * borders.level_of_cloud
-                chosen[kind].append(score(one.best(_points.POWER_ON_DIRECTION)[0], truth))
-        means = [float(np.mean(scores)) for scores in chosen.values()]
-        collapsed = sum(value == 0 for scores in chosen.values() for value in scores)
-        print(f"  {share} | {np.mean(means):.4f} | {collapsed} | {shown(means)}", flush=True)
+    print("levels: share of LEVEL_ON_DIRECTION, CAP_ON_DIRECTION | mean ARI | collapsed |", *judged)
+    for share in (0.6, 0.8, 1.0, 1.2):
+        for cap in (6.0, 7.0, 8.0, 10.0):
+            _points.CAP_ON_DIRECTION = cap
+            chosen: dict[str, list[float]] = {kind: [] for kind in judged}
+            for kind, sets in judged.items():
+                for one, truth in sets:
+                    borders = one.evidence._borders
+                    borders.level = share * borders.level_of_cloud
+                    chosen[kind].append(score(one.best(_points.POWER_ON_DIRECTION)[0], truth))
+            means = [float(np.mean(scores)) for scores in chosen.values()]
+            collapsed = sum(value == 0 for scores in chosen.values() for value in scores)
+            print(f"  {share}, {cap:.0f} | {np.mean(means):.4f} | {collapsed} | {shown(means)}", flush=True)
 
 
 def strips(runs: int) -> None:
@@ -293,7 +296,7 @@ TABLES = {
     "cells": cells,
     "small_groups": small_groups,
     "choices": choices,
-    "two_levels": two_levels,
+    "levels": levels,
     "strips": strips,
 }
 

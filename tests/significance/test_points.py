@@ -290,15 +290,15 @@ def test_the_level_of_a_border_follows_its_two_groups_and_not_all_points():
         of_pair = np.flatnonzero((np.sort(view.sides, axis=1) == [0, 1]).all(axis=1))[0]
         middle, error = _points.NULL_ON_DIRECTION
         levels.append(view.scores[of_pair] * error + middle - view.gains[of_pair])
-    # from eight columns on the level of one cloud is 1
-    assert levels == pytest.approx([_points.BORDER_ON_DIRECTION * np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
+    # from eight columns on the level is 1
+    assert levels == pytest.approx([np.sqrt(300 / _points.LEVEL_POINTS)] * 2)
 
 
 def test_a_true_border_gains_the_same_whatever_the_size_of_its_groups():
     # otherwise cutting a group in two would lower the level of the border that is left, and gain by that alone
-    for each in (60, 1000):
+    for each in (120, 1000):
         X, truth = blobs(2, 6, each=each, apart=12.0)
-        assert PointEvidence(X).of_grouping(truth) == pytest.approx(_points.CAP)
+        assert PointEvidence(X).of_grouping(truth) == pytest.approx(_points.CAP_ON_DIRECTION)
 
 
 def test_cells_of_a_cube_need_more_backers_than_groups_with_a_clear_border():
@@ -311,13 +311,18 @@ def test_cells_of_a_cube_need_more_backers_than_groups_with_a_clear_border():
     assert PointEvidence(clouds).backers_against_one_group(truth) == _points.FEWEST_BACKERS
 
 
-def test_beyond_the_plane_a_border_needs_less_where_there_are_groups_than_against_one_cloud():
-    # one border between two groups that overlap: deep enough among groups, not deep enough against one cloud
-    X, truth = blobs(2, 8, each=150, apart=2.05)
-    evidence = PointEvidence(X)
-    assert evidence.level == pytest.approx(_points.BORDER_ON_DIRECTION * evidence.level_of_cloud)
-    assert evidence.of_grouping(truth) > 0
-    assert evidence.backers_against_one_group(truth) == np.inf
+def test_beyond_the_plane_borders_and_clouds_have_one_level():
+    # two groups that overlap: what does not gain does not show either that there are groups
+    for apart, real in ((1.9, False), (2.6, True)):
+        X, truth = blobs(2, 8, each=150, apart=apart)
+        evidence = PointEvidence(X)
+        assert (evidence.of_grouping(truth) > 0) is real
+        assert np.isfinite(evidence.backers_against_one_group(truth)) == real
+        # and what two groups lack is no help for a third that is far from both
+        far = np.random.default_rng(5).normal(60.0, 1.0, (150, 8))
+        three, groups = np.concatenate([X, far]), np.concatenate([truth, np.full(150, 2)])
+        more = PointEvidence(three).of_grouping(groups) > PointEvidence(three).of_grouping(groups // 2)
+        assert more is real
 
 
 def test_in_the_plane_a_grouping_without_evidence_shows_no_groups_whoever_backs_it():

@@ -41,9 +41,7 @@ cloud hardly ever has a small group that is farther away (`small_groups` in benc
 FEW_POINTS = 80
 """Points below which fewer neighbours are looked at: with eight groups of ten neighbours each, no group is smaller."""
 CAP = 6.0
-"""Standard errors of one border that count: a deeper valley is not a more real one. Of the depth of a valley in the
-density, where all borders have one level; on a direction, where levels differ, of the depth beyond the level, so that
-a true border gains the same whether its groups are large or small (benchmarks/tuning/points.py)."""
+"""Standard errors of the depth of one valley in the density that count: a deeper valley is not a more real one."""
 DEEPEST_NULL = (1.5, 2.0, 3.0, 5.0), (3.6, 2.2, 1.0, 0.5)
 """Intrinsic dimensions, and the depth in standard errors that a valley must have there to gain: groups may be thin, and
 chance valleys are deepest on curves, around which few paths lead (benchmarks/tuning/points.py)."""
@@ -83,8 +81,9 @@ LANDMARKS_ON_DIRECTION = 2500
 LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
 """Columns, and the depth in standard errors that valleys on directions between parts of one cloud hardly have (the same
 script)."""
-BORDER_ON_DIRECTION = 0.6
-"""Share of that depth which a valley must have to gain, where there are groups (`two_levels` of the same script)."""
+CAP_ON_DIRECTION = 8.0
+"""Standard errors beyond the level that count of one border on a direction. Levels differ there, so the limit is on what
+lies beyond them: a true border gains the same whether its groups are large or small (`levels` of the same script)."""
 LEVEL_POINTS = 200
 """Points of two groups from which on the level between them grows as the root of their number, as false valleys do:
 other groups take a fixed share of what lies between two parts of one cloud (benchmarks/tuning/points.py)."""
@@ -454,11 +453,7 @@ class _Strips:
 
 
 class _ProjectedValleys:
-    """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects.
-
-    Two levels here, too: at that of one cloud, a grouping shows that there are groups at all. Then one cloud is out of
-    the question, and the lower level of a border says which grouping.
-    """
+    """Valleys between pairs of neighbouring groups on a direction that was fitted without the point it projects."""
 
     def __init__(self, points: FloatArray, neighbours: IntArray, rng: np.random.Generator) -> None:
         steps = _steps(points)
@@ -472,14 +467,12 @@ class _ProjectedValleys:
         self._targets = neighbours[:, :k].ravel()
         self._neighbours = neighbours
         self._rounding = float(np.sqrt((steps**2).sum()))
-        self.level_of_cloud = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
-        self.level = BORDER_ON_DIRECTION * self.level_of_cloud
+        self.level = self.level_of_cloud = float(np.interp(points.shape[1], *LEVEL_ON_DIRECTION))
         self._known: dict[tuple[bytes, bytes], float] = {}
 
     def of(self, labels: IntArray, n_groups: int) -> list[_View]:
-        """Borders by the lower level."""
-        members = _members(labels, n_groups)
-        return [self.at_level(self.level, labels, n_groups, [self._silent(own) for own in members])]
+        """Borders of the spanning tree with the shallowest valleys."""
+        return [self.tree(labels, n_groups, [self._silent(own) for own in _members(labels, n_groups)])]
 
     def backers_against_one_group(self, labels: IntArray, n_groups: int) -> float:
         """More if no border gains so much that cells of one cloud do not explain it; no number without evidence.
@@ -488,13 +481,13 @@ class _ProjectedValleys:
         """
         members = _members(labels, n_groups)
         small = [own.size < SMALLEST for own in members]
-        gains = self.at_level(self.level_of_cloud, labels, n_groups, small).gains
+        gains = self.tree(labels, n_groups, small).gains
         if gains.sum() <= 0:
             return np.inf
         isolated = any(few and not self._silent(own) for few, own in zip(small, members, strict=True))
         return FEWEST_BACKERS if isolated or gains.max() >= CLEAR else BACKERS_IF_UNCLEAR
 
-    def at_level(self, level: float, labels: IntArray, n_groups: int, silent: Sequence[bool]) -> _View:
+    def tree(self, labels: IntArray, n_groups: int, silent: Sequence[bool]) -> _View:
         """Borders of the spanning tree with the shallowest valleys; those of silent groups bring no evidence.
 
         They do not lead around the border between two other groups, either: the tree follows the depths as they are.
@@ -504,8 +497,8 @@ class _ProjectedValleys:
         centres = np.array([self._points[own].mean(axis=0) for own in members])
         pairs = np.array(self._neighbouring(labels, n_groups, sizes, centres))
         depths = self._depths(members, pairs)
-        gains = np.minimum(depths - level * _growth(sizes[pairs].sum(axis=1)), CAP)
-        most = np.where(np.array(silent)[pairs].any(axis=1), 0.0, CAP)
+        gains = np.minimum(depths - self.level * _growth(sizes[pairs].sum(axis=1)), CAP_ON_DIRECTION)
+        most = np.where(np.array(silent)[pairs].any(axis=1), 0.0, CAP_ON_DIRECTION)
         forest, borders = _Forest(n_groups), []
         middle, error = NULL_ON_DIRECTION
         for t in np.lexsort((depths, gains)):  # beyond the cap gains are the same
