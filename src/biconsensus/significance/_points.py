@@ -82,8 +82,8 @@ LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
 """Columns, and the depth in standard errors that valleys on directions between parts of one cloud hardly have (the same
 script)."""
 CAP_ON_DIRECTION = 8.0
-"""Standard errors beyond the level that count of one border on a direction. Levels differ there, so the limit is on what
-lies beyond them: a true border gains the same whether its groups are large or small (`levels` of the same script)."""
+"""Standard errors beyond the level that count of one border on a direction. Levels differ there, so what lies beyond is
+limited: a true border gains the same whether its groups are large or small (`levels` of the same script)."""
 LEVEL_POINTS = 200
 """Points of two groups from which on the level between them grows as the root of their number, as false valleys do:
 other groups take a fixed share of what lies between two parts of one cloud (benchmarks/tuning/points.py)."""
