@@ -17,7 +17,7 @@ from biconsensus._words import counted
 from biconsensus.errors import InputTypeError
 from biconsensus.pool import _build as build
 from biconsensus.pool._rows import column_sums, count_numbers
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9
 """A candidate with this share or more of the elements that its source saw holds nearly everything, and says nothing."""
@@ -290,10 +290,14 @@ class Pool:
         return build.join(self, together)
 
 
+def tells_apart(pool: Pool) -> BoolArray:
+    """(n,) whether a candidate tells elements apart: it holds some, and not nearly all that its source saw."""
+    return np.asarray((pool.sizes > 0) & (pool.sizes < TRIVIAL_SHARE * pool.seen_sizes))
+
+
 def without_trivial(pool: Pool) -> Pool:
     """The pool without candidates that hold nearly everything, unless there are no others."""
-    trivial = (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) | (pool.sizes == 0)
-    return pool if trivial.all() else pool.clean()
+    return pool.clean() if tells_apart(pool).any() else pool
 
 
 def first_of_rows(pool: Pool) -> IntArray:
