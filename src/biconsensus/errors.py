@@ -39,6 +39,7 @@ __all__ = [
     "TooLargeError",
     "UnknownNameError",
 ]
+__dir__ = __all__.copy  # what dir() shows
 
 
 class BiconsensusError(Exception):

@@ -46,6 +46,7 @@ from biconsensus.result._consensus import Consensus
 from biconsensus.solvers import check_solver_memory, get_solver
 
 __all__ = ["Search", "find_consensus", "solve"]
+__dir__ = __all__.copy  # what dir() shows
 
 logger = logging.getLogger("biconsensus")
 

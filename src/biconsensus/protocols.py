@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
 __all__ = ["Block", "Evidence", "Model", "Solver", "Source", "WeightRule"]
+__dir__ = __all__.copy  # what dir() shows
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["consensus", "consensus_leiden"]
+__dir__ = __all__.copy  # what dir() shows
 
 RESOLUTIONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 """Resolutions of Leiden: the range that single-cell studies scan by hand, in equal steps."""

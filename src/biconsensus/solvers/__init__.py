@@ -12,6 +12,7 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
 
 __all__ = ["SOLVERS", "get_solver", "solver_names"]
+__dir__ = __all__.copy  # what dir() shows
 
 DENSE_COPIES = 8
 """Dense (r, q) arrays that the factorisation solvers hold at once, with room to spare."""
