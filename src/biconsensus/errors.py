@@ -14,6 +14,7 @@
 
     BiconsensusWarning (UserWarning)
     ├── NoConsensusWarning               no group was found, and why
+    ├── ThresholdWarning                 a threshold that does not suit the data
     ├── PoolWarning                      something in the pool deserves a look
     └── ConvergenceWarning               a solver stopped before it converged
 """

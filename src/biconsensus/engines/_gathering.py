@@ -28,6 +28,15 @@ class DaskConsensus(Consensus):
     `labels`, `backing` and the confidences of elements are Dask arrays and `to_frame()` a Dask data frame, made when
     they are asked for. What needs all elements at once (`membership`, `biclusters`, `save`, the report) gathers them
     first: four bytes an element.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import biconsensus as bc
+    >>> table = da.from_array(np.array([[0] * 4, [0] * 4, [1] * 4, [1] * 4]), chunks=(2, 4))
+    >>> found = bc.find_consensus(table)
+    >>> found.labels.compute(), type(found.gather()).__name__
+    (array([0, 0, 1, 1]), 'Consensus')
     """
 
     rows: Any = None

@@ -31,7 +31,16 @@ MOST_NAMES = 8
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One camp of sources and what they agree on."""
+    """One camp of sources and what they agree on; `Modes` has them in their order.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> by_species, by_place = [0] * 20 + [1] * 20, [0, 1] * 20
+    >>> mode = bc.find_modes([by_species, by_place, by_species, by_place, by_place])[1]
+    >>> mode.sources, len(mode), mode.labels[:3]
+    (array([0, 2]), 2, array([0, 0, 0]))
+    """
 
     sources: IntArray
     """Indices of its sources in the pool."""
@@ -52,7 +61,16 @@ class Mode:
 
 @dataclass(frozen=True)
 class SharedGroup:
-    """A group that two modes have in common."""
+    """A group that two modes have in common.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> one, other = [0] * 20 + [1] * 40 + [2] * 40, [0] * 20 + [1, 2] * 40
+    >>> shared = bc.find_modes([one, other, one, other, one, other]).shared_groups[0]
+    >>> shared.n_elements, shared.likeness
+    (20, 1.0)
+    """
 
     modes: tuple[int, int]
     groups: tuple[int, int]

@@ -238,11 +238,28 @@ class Pool:
         return masks
 
     def masks(self) -> tuple[IntArray, csr_array | None]:
-        """Mask of each candidate and what each mask did not see, identical masks merged."""
+        """Mask of each candidate and what each mask did not see, identical masks merged.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> mask, unseen = bc.Pool.from_labels([[0, 0, None], [1, 1, None], [0, 0, 0]]).masks()
+        >>> mask, unseen.shape
+        (array([0, 0, 1]), (2, 2))
+        """
         return build.merged_masks(self)
 
     def to_matrix(self) -> csr_array:
-        """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""
+        """Memberships of all elements as an (m, n) sparse matrix; weights are not applied.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_groups([[0, 1], [1, 2]], n_elements=3).to_matrix().toarray()
+        array([[1., 0.],
+               [1., 1.],
+               [0., 1.]])
+        """
         return csr_array(self.rows[self.inverse], dtype=np.float64)
 
     def clean(self) -> Pool:

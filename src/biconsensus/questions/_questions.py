@@ -32,7 +32,16 @@ WORTH_ASKING = 0.05
 
 @dataclass(frozen=True)
 class Question:
-    """Do two elements belong together? With what is known about both."""
+    """Do two elements belong together? With what is known about both.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> halves, thirds = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 8
+    >>> question = bc.find_consensus([halves] * 3 + [thirds] * 2).next_question()
+    >>> question.elements, question.together, question.sizes
+    ((0, 4), 0.6, (4, 4))
+    """
 
     elements: tuple[int, int]
     """The two elements: `answer` takes them."""

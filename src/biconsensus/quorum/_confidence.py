@@ -26,7 +26,7 @@ COUNTED = 20_000_000
 
 @dataclass(frozen=True)
 class Confidence:
-    """Estimated probabilities of being grouped so again."""
+    """Estimated probabilities that a freshly drawn pool groups things in the same way."""
 
     elements: FloatArray
     """(m,) for each element; 0 for those in no group."""

@@ -29,7 +29,13 @@ SOLVERS = {
 
 
 def solver_names() -> list[str]:
-    """Names of all solvers, including solvers of other packages (entry points ``biconsensus.solvers``)."""
+    """Names of all solvers, including solvers of other packages (entry points ``biconsensus.solvers``).
+
+    Examples
+    --------
+    >>> "vote" in solver_names()
+    True
+    """
     return sorted({*SOLVERS, *(point.name for point in entry_points(group="biconsensus.solvers"))})
 
 
