@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from biconsensus._checks import check_count
 from biconsensus._names import parameters
+from biconsensus.baselines._pools import label_table
 from biconsensus.errors import InputError
 from biconsensus.metrics import ari, nmi
 from biconsensus.pool._pool import Pool
@@ -173,12 +174,10 @@ def _table(pool: Any) -> IntArray:
     given = pool if isinstance(pool, Pool) else Pool.from_labels(pool)
     if given.unseen is not None and given.unseen.nnz:
         raise InputError("pool: some elements were not seen by every source; audit needs complete label tables.")
-    labels = np.full((given.rows.shape[0], len(given.sources)), -1, np.int64)
-    row = np.repeat(np.arange(given.rows.shape[0]), np.diff(given.rows.indptr))
-    labels[row, given.source_of[given.rows.indices]] = given.rows.indices
-    if np.count_nonzero(labels >= 0) != given.rows.nnz:
+    table = label_table(given)
+    if np.count_nonzero(table >= 0) != given.sizes.sum():
         raise InputError("pool: groups of one source share elements; audit needs partitions.")
-    return np.asarray(labels[given.inverse])
+    return table
 
 
 def _renamed(table: IntArray, rng: np.random.Generator) -> IntArray:

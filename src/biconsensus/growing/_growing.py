@@ -21,7 +21,7 @@ from biconsensus.find import Search, solve
 from biconsensus.growing._standing import standing
 from biconsensus.pool._build import labels_by_sources
 from biconsensus.pool._build import regrouped as regrouped_pool
-from biconsensus.pool._pool import Pool, label_in_source
+from biconsensus.pool._pool import Pool, label_in_source, seen_by_sources
 from biconsensus.protocols import IntArray
 from biconsensus.questions._questions import with_answers
 from biconsensus.quorum._path import SAME_GROUP
@@ -161,15 +161,8 @@ def _unseen(pool: Pool, new: Pool, source_of: IntArray) -> dict[str, Any]:
     """What was not seen, one mask for each source."""
     if pool.unseen is None and new.unseen is None:
         return {}
-    parts = []
-    for part in (pool, new):
-        hidden = np.zeros((part.rows.shape[0], len(pool.sources)), bool)
-        if part.unseen is not None and part.mask_of is not None:
-            mask = np.zeros(len(pool.sources), np.int64)
-            mask[part.source_of] = part.mask_of
-            hidden = part.unseen.toarray()[:, mask]
-        parts.append(csr_array(hidden))
-    return {"unseen": csr_array(vstack(parts, format="csr")), "mask_of": source_of}
+    hidden = [csr_array(~seen_by_sources(part)) for part in (pool, new)]
+    return {"unseen": csr_array(vstack(hidden, format="csr")), "mask_of": source_of}
 
 
 def _weight(pool: Pool, source: int) -> float:

@@ -17,7 +17,7 @@ from scipy.special import gammaln
 
 from biconsensus.matrix._condensed import draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import Pool, seen_by_sources
 from biconsensus.pool._rows import mix
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -175,10 +175,7 @@ def _codes(pool: Pool, rows: IntArray) -> tuple[IntArray, IntArray]:
     with np.errstate(over="ignore"):
         np.add.at(sums, cells, keys[part.indices])
     held = sums.reshape(rows.size, n_sources)
-    seen = np.ones((rows.size, n_sources), bool)
-    if pool.unseen is not None and pool.mask_of is not None:
-        mask = pool.mask_of_source
-        seen = ~pool.unseen[rows].toarray()[:, mask]
+    seen = seen_by_sources(pool, rows)
     codes, numbers = np.full((rows.size, n_sources), -1), np.zeros(n_sources, np.int64)
     for s in range(n_sources):
         found, codes[seen[:, s], s] = np.unique(held[seen[:, s], s], return_inverse=True)

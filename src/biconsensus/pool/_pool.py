@@ -317,6 +317,13 @@ def without_trivial(pool: Pool) -> Pool:
     return pool.clean() if tells_apart(pool).any() else pool
 
 
+def seen_by_sources(pool: Pool, rows: IntArray | slice = slice(None)) -> BoolArray:
+    """(k, c) which sources saw some of the distinct rows, all of them by default."""
+    if pool.unseen is None:
+        return np.ones((np.arange(pool.rows.shape[0])[rows].size, len(pool.sources)), bool)
+    return np.asarray(~pool.unseen[rows].toarray()[:, pool.mask_of_source])
+
+
 def first_of_rows(pool: Pool) -> IntArray:
     """(r,) the first element of each distinct row."""
     first = np.empty(pool.rows.shape[0], np.int64)
