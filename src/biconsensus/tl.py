@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from biconsensus import metrics
-from biconsensus._checks import given_or_default
+from biconsensus._checks import given_or_default, need
 from biconsensus.clustering._estimator import ConsensusClustering
 from biconsensus.communities._runs import View, pool_of, settings_of
-from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, UnknownNameError
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.find import Search
 from biconsensus.graphs._graph import from_matrix
 from biconsensus.pool._agreement import redundant_sources
@@ -183,10 +183,7 @@ def consensus_leiden(
 
 def _target(adata: Any, copy: bool) -> Any:
     """What is written to: the data, or a copy of it."""
-    try:
-        import anndata
-    except ImportError as error:
-        raise MissingDependencyError.of("anndata", "anndata") from error
+    anndata = need("anndata", "anndata")
     if not isinstance(adata, anndata.AnnData):
         raise InputTypeError(f"adata: got {type(adata).__name__}; give an anndata.AnnData.")
     return adata.copy() if copy else adata

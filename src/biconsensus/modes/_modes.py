@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import coo_array
 
+from biconsensus._checks import need
 from biconsensus._names import NOT_RANDOM, fields_in, parameters
 from biconsensus._words import counted
-from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.metrics import ari
 from biconsensus.modes._camps import MOSTLY, find_camps
@@ -163,10 +164,7 @@ class Modes:
 
     def to_frame(self) -> pd.DataFrame:
         """Table of the sources: name, mode (-1 for none), and what each mode explains of it (needs pandas)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingDependencyError.of("pandas", "tables") from error
+        pd = need("pandas", "tables")
         frame = pd.DataFrame({"source": [s.name for s in self.pool.sources], "mode": self.source_modes})
         return frame.assign(**{f"explained by mode {k}": self.explains[:, k] for k in range(len(self))})
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus._checks import need
 from biconsensus._words import counted
-from biconsensus.errors import MissingDependencyError
 from biconsensus.pool.io import write_table
 from biconsensus.significance._agreement import LEVEL
 
@@ -128,20 +128,14 @@ def write_elements(consensus: Consensus, path: Path, more: Mapping[str, Any], es
 
 def frame_of(consensus: Consensus) -> pd.DataFrame:
     """The columns of the elements under the user's own ids."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise MissingDependencyError.of("pandas", "tables") from error
+    pd = need("pandas", "tables")
     index = None if consensus.pool.ids is None else pd.Index(consensus.pool.ids, name="id")
     return pd.DataFrame(element_columns(consensus), index=index)
 
 
 def arrow_of(consensus: Consensus) -> pa.Table:
     """The columns of the elements, with their ids where there are any."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingDependencyError.of("pyarrow", "tables") from error
+    pa = need("pyarrow", "tables")
     columns = {name: pa.array(values) for name, values in element_columns(consensus).items()}
     return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
 
