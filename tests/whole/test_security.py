@@ -107,8 +107,8 @@ def imported_at(nodes):
     for node in nodes:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("need", "import_module", "importlib.import_module"):
-            names += [node.args[0].value] if isinstance(node.args[0], ast.Constant) else []
+        asked = isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("need", "import_module")
+        names += [node.args[0].value] if asked and isinstance(node.args[0], ast.Constant) else []
         yield from (name.partition(".")[0] for name in names)
 
 
