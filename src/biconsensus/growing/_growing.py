@@ -111,6 +111,35 @@ def longer(pool: Pool, new: Pool) -> Pool:
     -------
     Pool
     """
+    _check_same_sources(pool, new)
+    place = {(int(s), label_in_source(pool, j)): j for j, s in enumerate(pool.source_of)}
+    labels = [(int(s), label_in_source(new, j)) for j, s in enumerate(new.source_of)]
+    added = [j for j, label in enumerate(labels) if label not in place]
+    place |= {labels[j]: pool.shape[1] + k for k, j in enumerate(added)}
+    source_of = np.concatenate([pool.source_of, new.source_of[added]]).astype(np.int64)
+    weights = np.concatenate([pool.weights, [_weight(pool, labels[j][0]) for j in added]])
+    names = [*pool.names, *(f"{pool.sources[labels[j][0]].name}: {labels[j][1]}" for j in added)]
+    # candidates of one source stand side by side, as in a pool that was made at once
+    order = np.argsort(source_of, kind="stable")
+    column = np.argsort(order)
+    above = _in_columns(pool.rows, column[: pool.shape[1]], order.size)
+    below = _in_columns(new.rows, column[[place[label] for label in labels]], order.size)
+    return regrouped_pool(
+        replace(
+            pool,
+            rows=csr_array(vstack([above, below], format="csr")),
+            inverse=np.concatenate([pool.inverse, new.inverse.astype(np.int64) + pool.rows.shape[0]]),
+            source_of=source_of[order],
+            weights=weights[order],
+            names=tuple(names[j] for j in order),
+            ids=None if pool.ids is None else np.concatenate([pool.ids, np.asarray(new.ids)]),
+            **_unseen(pool, new, source_of[order]),
+        )
+    )
+
+
+def _check_same_sources(pool: Pool, new: Pool) -> None:
+    """Refuse elements that other sources labelled, or whose labels cannot be matched."""
     if len(new.sources) != len(pool.sources):
         raise InputError(
             f"labels: they are of {counted(len(new.sources), 'source')}; the pool has {len(pool.sources)}."
@@ -121,40 +150,13 @@ def longer(pool: Pool, new: Pool) -> Pool:
         )
     if (pool.ids is None) != (new.ids is None):
         raise InputError("ids: give them for the old and the new elements, or for neither.")
-    place = {(int(s), label_in_source(pool, j)): j for j, s in enumerate(pool.source_of)}
-    added = [j for j, s in enumerate(new.source_of) if (int(s), label_in_source(new, j)) not in place]
-    for k, j in enumerate(added):
-        place[int(new.source_of[j]), label_in_source(new, j)] = pool.shape[1] + k
-    width = pool.shape[1] + len(added)
-    where = np.array([place[int(s), label_in_source(new, j)] for j, s in enumerate(new.source_of)], np.int64)
-    rows = csr_array(new.rows, copy=True)
-    rows = csr_array((rows.data, where[rows.indices], rows.indptr), shape=(rows.shape[0], width))
-    above = csr_array((pool.rows.data, pool.rows.indices, pool.rows.indptr), shape=(pool.rows.shape[0], width))
-    both = csr_array(vstack([above, rows], format="csr"))
-    both.sort_indices()
-    source_of = np.concatenate([pool.source_of, new.source_of[added]]).astype(np.int64)
-    grown = replace(
-        pool,
-        rows=both,
-        inverse=np.concatenate([pool.inverse, new.inverse.astype(np.int64) + pool.rows.shape[0]]),
-        source_of=source_of,
-        weights=np.concatenate([pool.weights, [_weight(pool, int(new.source_of[j])) for j in added]]),
-        names=pool.names + tuple(f"{pool.sources[new.source_of[j]].name}: {label_in_source(new, j)}" for j in added),
-        ids=None if pool.ids is None else np.concatenate([pool.ids, np.asarray(new.ids)]),
-        **_unseen(pool, new, source_of),
-    )
-    # candidates of one source stand side by side, as in a pool that was made at once
-    order = np.lexsort((np.arange(width), source_of))
-    turned = np.empty(width, np.int64)
-    turned[order] = np.arange(width)
-    entries = csr_array((both.data, turned[both.indices], both.indptr), shape=both.shape)
-    entries.sort_indices()
-    mask_of = None if grown.mask_of is None else grown.mask_of[order]
-    names = tuple(grown.names[j] for j in order)
-    weights, sources = grown.weights[order], source_of[order]
-    return regrouped_pool(
-        replace(grown, rows=entries, source_of=sources, weights=weights, names=names, mask_of=mask_of)
-    )
+
+
+def _in_columns(rows: csr_array, columns: IntArray, width: int) -> csr_array:
+    """The same rows in a wider matrix, each column at its new place."""
+    found = csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], width))
+    found.sort_indices()
+    return found
 
 
 def _unseen(pool: Pool, new: Pool, source_of: IntArray) -> dict[str, Any]:
