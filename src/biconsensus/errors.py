@@ -103,7 +103,7 @@ class MissingDataError(BiconsensusError, FileNotFoundError):
         return type(self), (str(self), self.dataset)
 
 
-class TooLargeError(BiconsensusError, MemoryError):
+class TooLargeError(MemoryError, BiconsensusError):  # in this order, or Dask could not send it between processes
     """A predicted need of memory above the limit, raised before anything is allocated."""
 
 

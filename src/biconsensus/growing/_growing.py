@@ -1,9 +1,8 @@
 """`update` and `extend`: the consensus after more sources, or more elements, groups under the names they had.
 
-Nothing is compressed again: the distinct rows of the pool are told apart further by the new labels (`Pool.__add__`), or
-new rows join them. The search is that of a fit from scratch on the grown pool, so that its labels are those of
-`find_consensus`, and the order in which sources came does not matter; in very large pools it is spared where the new
-sources move little (`_standing`).
+The distinct rows of the pool are kept: new labels split them further (`Pool.__add__`), new elements are added below.
+Then the grown pool is searched from scratch. So the labels are those of `find_consensus`, and the order in which the
+sources came does not matter. In very large pools there is no search if the new sources move little (`_standing`).
 """
 
 from __future__ import annotations
@@ -58,17 +57,17 @@ def _check(consensus: Consensus) -> None:
 
 
 def _searched(consensus: Consensus, pool: Pool) -> Consensus:
-    """The consensus of a grown pool: same settings, same answers of a person, groups under the names they had."""
+    """The consensus of a grown pool, with the same settings and answers; groups keep their names."""
     found = solve(pool, Search.of_record(consensus.asked))
     found = with_answers(found, consensus.answers) if consensus.answers else found
     return replace(found, named=_names(consensus, found))
 
 
 def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
-    """(T,) names of the groups: those of the groups that they are, new ones for the others.
+    """(T,) names of the groups: a group that was there before keeps its name, any other gets a new one.
 
-    A group is the same where it shares, one to one, more than three quarters of what either of them holds among the
-    elements that both results have.
+    Groups are matched one to one. Two are the same if they share more than three quarters of the elements that are in
+    either of them, among the elements that both results have.
     """
     old = before.labels
     new = after.labels[: old.size]
@@ -89,7 +88,7 @@ def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
 
 
 def _numbered_on(pool: Pool, new: Pool) -> Pool:
-    """New sources that have no names of their own, numbered on from those that there are."""
+    """New sources; if they have no names of their own, their numbers go on from those of the pool."""
     start = len(pool.sources)
     if any(source.name != f"source {k}" for k, source in enumerate(new.sources)):
         return new

@@ -268,12 +268,12 @@ def _modes_in(own: Pool, search: Search | None, of_all: Consensus | None) -> Mod
 
 
 def _with_rest(groups: IntArray) -> IntArray:
-    """Groups of which the rows in no group are one more."""
+    """The groups, and one more for the rows that are in none."""
     return np.where(groups < 0, groups.max(initial=-1) + 1, groups)
 
 
 def _in_common(modes: tuple[int, int], one: IntArray, other: IntArray) -> list[SharedGroup]:
-    """Groups of two labellings that have more elements in common than apart."""
+    """Groups of two labellings that share more elements than they have apart."""
     both = np.flatnonzero((one >= 0) & (other >= 0))
     sizes = np.bincount(one[one >= 0]), np.bincount(other[other >= 0])
     shared = coo_array((np.ones(both.size), (one[both], other[both])), shape=(sizes[0].size, sizes[1].size))

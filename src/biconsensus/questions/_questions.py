@@ -211,7 +211,7 @@ def with_answers(base: Consensus, answers: Iterable[Answered]) -> Consensus:
 
 
 def _labels_of(base: Consensus, rows: Rows, found: IntArray) -> IntArray:
-    """(m,) groups of all elements, from those of the rows that stand for them; elements in no group stay there."""
+    """(m,) groups of all elements, from the groups `found` of the rows that stand for them; -1 stays -1."""
     of_rows = np.full(rows.groups.size, -1)
     for group in np.unique(rows.groups[rows.rows]):
         own = np.flatnonzero(rows.groups == group)
@@ -219,7 +219,7 @@ def _labels_of(base: Consensus, rows: Rows, found: IntArray) -> IntArray:
         # only in a group that was split does it matter which row a row is nearest to
         of_rows[own] = here[0] if here.size == 1 else found[rows.nearest(own)]
     labels = of_rows[base.pool.inverse]
-    # elements that a search kept together can have another group than others of their row
+    # an element that a search kept together with others can be in another group than the rest of its row
     return np.where(base.labels < 0, -1, np.where(labels < 0, int(found.max(initial=-1)) + 1 + base.labels, labels))
 
 

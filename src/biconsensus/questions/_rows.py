@@ -14,10 +14,10 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
 SAMPLE_ROWS = 500
-"""Rows that are looked at where there are many more: what is believed of all pairs of them is worked out in a few
-tenths of a second after twenty answers, and a group that matters has tens of them."""
+"""Rows of the sample that is used of many more rows: after twenty answers, the beliefs about all pairs of them take a
+few tenths of a second, and a group that matters has tens of them."""
 ROWS_AT_ONCE = 2_048
-"""Rows that are compared with these at a time: bounds memory, not the answer."""
+"""Other rows that are compared with those of the sample at a time: bounds memory, not the answer."""
 
 
 @dataclass(frozen=True, eq=False)

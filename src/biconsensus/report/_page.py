@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biconsensus._checks import need
 from biconsensus._words import counted
-from biconsensus.errors import InputError
+from biconsensus.errors import InputError, MissingDependencyError
 from biconsensus.plots._palette import COLORS, OUTLIER
 from biconsensus.pool._pool import TRIVIAL_SHARE
 from biconsensus.report._data import Sample, candidate_data, element_data, extra_columns
@@ -363,7 +362,10 @@ def _asset(name: str) -> str:
 
 def page_template() -> Any:
     """The page, with every text escaped; says what to install where the extra is missing."""
-    jinja2 = need("jinja2", "report")
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingDependencyError.of("jinja2", "report") from error
     return _compiled(jinja2)
 
 

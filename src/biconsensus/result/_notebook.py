@@ -135,7 +135,7 @@ def _left_over(consensus: Consensus) -> str:
 
 
 def note_on_chances(consensus: Consensus) -> str | None:
-    """What a table of several groups, each of which may be chance, needs to be said of it; only where data decided."""
+    """The note below a table of groups of which each may be chance by itself; only if the data decided."""
     decided = consensus.settings.get("chosen_by")
     if decided not in ("points", "links") or len(consensus) < 2 or consensus.significance.min() <= np.log10(LEVEL):
         return None

@@ -32,7 +32,7 @@ VERSION = 1
 OTHER_FILES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json", ".html", ".htm"})
 """Endings of tables and pages, which a saved result is not."""
 MORE = "more."
-"""How the names of arrays begin that were saved beside a result."""
+"""What the names of arrays begin with that are saved beside a result."""
 
 
 def check_kept(path: Path) -> None:
@@ -244,7 +244,7 @@ def _check_numbers(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> N
 
 
 def _plain(value: Any) -> Any:
-    """Value that JSON can hold; what it cannot is kept as text."""
+    """The value as JSON can hold it; anything else becomes text."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
