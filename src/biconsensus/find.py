@@ -339,7 +339,7 @@ def find_consensus(
     min_elements, min_candidates : int, optional
         A group has at least this many elements, and is supported by at least this many different sources. By default
         both follow the input: groups as small as the small groups of most sources (at most 7 elements), supported by
-        half of the sources (at most 4).
+        half of the sources (at most 4). Only sources with a candidate that votes count.
     overlap : bool
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
