@@ -85,7 +85,7 @@ local samples and two thresholds each; the better mean counts.
 
 The thresholds were chosen with these files at hand. So the last table shows what others give. "Chosen on the others"
 takes for each sequence the threshold that is best on the average of all the *other* sequences of its half. This is an
-estimate for sequences that took no part. "auto" is `threshold="auto"`, which has to find the noise of each model
+estimate for sequences that nobody has seen. "auto" is `threshold="auto"`, which has to find the noise of each model
 itself.
 """
 

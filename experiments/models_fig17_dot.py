@@ -20,7 +20,7 @@ DELTA, RADIUS = 0.03, 4.0
 
 TEXT = """
 There are uniform points and a small cluster in the centre (generated, because the paper's points were not published).
-Every line through the cluster has many inliers, so a line is found. The test is right about it, but no one would call
+Every line through the cluster has many inliers, so a line is found. The test is right about it, but nobody would call
 it a line. The paper asks for "a dispersion of points along the line". With `dispersion=4.0` a model must stay
 meaningful without its densest spot, a ball of four thresholds. Then the dot gives no line, and a true line through the
 same dot is kept.
