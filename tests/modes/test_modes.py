@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.errors import InputError
+from biconsensus.modes._modes import _with_rest
 from tests.helpers.planted_modes import planted_modes
 
 SPECIES, PLACE = np.repeat([0, 1, 2], 40), np.tile([0, 1], 60)
@@ -136,3 +137,9 @@ def test_very_many_rows_are_looked_at_by_a_sample() -> None:
     wrong = rng.random(table.shape) < 0.2
     table[wrong] = rng.integers(0, 8, wrong.sum())
     assert metrics.ari([0, 1] * 6, bc.find_modes(table, MAJORITY).source_modes) == 1.0
+
+
+def test_rows_in_no_group_are_one_more_group() -> None:
+    assert _with_rest(np.array([0, -1, 1, -1])).tolist() == [0, 2, 1, 2]
+    assert _with_rest(np.array([1, 0])).tolist() == [1, 0]
+    assert _with_rest(np.array([-1, -1])).tolist() == [0, 0]
