@@ -49,7 +49,7 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def points(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Features as the base rows of the paper show them to be: Iris as it is, the others standardised."""
+    """Features as the base rows of the paper must have had them: Iris unchanged, the others standardised."""
     X, truth = load_uci(name)
     assert truth is not None
     return (X if name == "iris" else StandardScaler().fit_transform(X)), truth

@@ -138,7 +138,7 @@ def row_markdown(cells: Iterable[Any]) -> str:
 
 
 def cell_text(cell: object) -> str:
-    """Floats with four significant digits, everything else as it is."""
+    """Floats with four significant digits, everything else unchanged."""
     return f"{cell:.4g}" if isinstance(cell, float) else str(cell)
 
 

@@ -138,7 +138,7 @@ def draw_consensus(path: Path, X: FloatArray, truth: IntArray, consensus: Any, t
 
 
 def draw_matrices(path: Path, consensus: Any) -> None:
-    """The preference matrix as it is and reordered by bi-cluster."""
+    """The preference matrix in the given order and reordered by bi-cluster."""
     import matplotlib.pyplot as plt
 
     from biconsensus.plots import preference_matrix

@@ -66,7 +66,7 @@ def run(jobs: str, patterns: list[str]) -> None:
 
 
 def sample(known: dict[str, str], part: str, number: int) -> list[str]:
-    """So many mutants of a part, in an order that depends on nothing but their names."""
+    """The first `number` mutants of a part, in an order that depends on nothing but their names."""
     names = sorted(name for name in known if name.startswith(f"biconsensus.{part}"))
     return sorted(names, key=lambda name: hashlib.sha256(name.encode()).digest())[:number]
 

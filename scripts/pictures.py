@@ -165,7 +165,7 @@ def take_screenshots() -> None:
         if "coins" in fronts:
             write_coins(Path(folder) / "coins.html")
         else:
-            print("scikit-image is not installed: the picture of the coins stays as it is", file=sys.stderr)
+            print("scikit-image is not installed: the picture of the coins is not made again", file=sys.stderr)
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=flags)
         for name, (front, act, part) in SHOTS.items():
             if front not in fronts:

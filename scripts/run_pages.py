@@ -4,7 +4,7 @@
 an installed biconsensus. Each page runs in an empty folder of its own.
 
 * A block marked ``python`` runs; all of a page share their names.
-* A block marked ``sh`` runs line by line. Lines that install something are only looked at.
+* A block marked ``sh`` runs line by line. Lines that install something are not run.
 * A block marked ``text`` right behind one of these is what it prints. ``...`` stands for anything.
 * ``<!-- not run: reason -->`` before a block leaves it out.
 """

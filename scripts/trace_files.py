@@ -91,7 +91,7 @@ TASKS = [
 
 
 HANDING_ON = ("_names.py",)
-"""Files whose functions hand every call on that fits; nobody reads them to understand a task."""
+"""Files that only pass calls on: a reader who wants to understand a task does not need them."""
 
 
 def files_of(task: Task) -> list[str]:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import biconsensus as bc
-from biconsensus._checks import check_finite, check_indices, check_quorum
+from biconsensus._checks import check_finite, check_indices, check_quorum, need
+from biconsensus.errors import MissingDependencyError
 from biconsensus.pool.weights._quality import by_quality
 from biconsensus.solvers import get_solver
 from tests.helpers.strategies import paper_consensus
@@ -78,3 +79,22 @@ def test_a_frame_needs_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"pip install 'biconsensus\[tables\]'"):
         c.to_frame()
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("cv2", "opencv-python-headless"),
+        ("sknetwork.clustering.leiden", "scikit-network"),
+        ("pyarrow.parquet", "pyarrow"),
+        ("pandas", "pandas"),
+    ],
+)
+def test_what_is_not_installed_is_named_as_it_is_installed(
+    module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        MissingDependencyError, match=rf"^{name} is not installed; get it with: pip install 'bicon.*\[x\]'"
+    ):
+        need(module, "x")

@@ -31,6 +31,8 @@ CONTAINER = (
 """Files with the limit and the use of a control group, and what the use consists of: version 2 and 1."""
 LARGEST = 1e70
 """Largest value whose fourth power, summed over any number of elements, is a number; its inverse is the smallest."""
+INSTALLED_AS = {"sknetwork": "scikit-network", "cv2": "opencv-python-headless"}
+"""Packages that are installed under another name than they are imported."""
 FINEST_QUORUM = Fraction(1, 10**9)
 """Smallest step of a quorum: its products with whole votes of up to 2^53 / 10^9 elements are exact."""
 
@@ -304,5 +306,5 @@ def need(package: str, extra: str) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError:
-        name = {"sknetwork": "scikit-network", "sknetwork.clustering": "scikit-network"}.get(package, package)
-        raise MissingDependencyError.of(name, extra) from None
+        top = package.partition(".")[0]
+        raise MissingDependencyError.of(INSTALLED_AS.get(top, top), extra) from None

@@ -14,6 +14,7 @@
 
     BiconsensusWarning (UserWarning)
     ├── NoConsensusWarning               no group was found, and why
+    ├── ThresholdWarning                 a threshold that does not suit the data
     ├── PoolWarning                      something in the pool deserves a look
     └── ConvergenceWarning               a solver stopped before it converged
 """
@@ -39,6 +40,7 @@ __all__ = [
     "TooLargeError",
     "UnknownNameError",
 ]
+__dir__ = __all__.copy  # what dir() shows
 
 
 class BiconsensusError(Exception):
@@ -101,7 +103,7 @@ class MissingDataError(BiconsensusError, FileNotFoundError):
         return type(self), (str(self), self.dataset)
 
 
-class TooLargeError(BiconsensusError, MemoryError):
+class TooLargeError(MemoryError, BiconsensusError):  # in this order, or Dask could not send it between processes
     """A predicted need of memory above the limit, raised before anything is allocated."""
 
 

@@ -36,9 +36,9 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
 from biconsensus.methods._joint import optimise
 from biconsensus.pool._build import joined_sets
-from biconsensus.pool._pool import TRIVIAL_SHARE, Pool
+from biconsensus.pool._pool import Pool, tells_apart
 from biconsensus.pool.weights import weigh
-from biconsensus.protocols import Block, Evidence, FloatArray, Progress, Solver, silent
+from biconsensus.protocols import Block, BoolArray, Evidence, FloatArray, Progress, Solver, silent
 from biconsensus.quorum._choice import Option, alternatives_of, options_of, score_options
 from biconsensus.quorum._path import NEARLY_AS_GOOD, PathPoint, QuorumPath, best_point, make_point
 from biconsensus.result._assemble import Answer, assemble, unit_power
@@ -46,6 +46,7 @@ from biconsensus.result._consensus import Consensus
 from biconsensus.solvers import check_solver_memory, get_solver
 
 __all__ = ["Search", "find_consensus", "solve"]
+__dir__ = __all__.copy  # what dir() shows
 
 logger = logging.getLogger("biconsensus")
 
@@ -213,8 +214,9 @@ class Search:
         method = "greedy" if algorithm_1 and found.method == "auto" else found.method
         if method == "path" and found.quorum == "auto":  # that is where it chooses anyway
             method = "auto"
-        elements = smallest_group(pool) if found.min_elements is None else found.min_elements
-        sources = fewest_sources(pool) if found.min_candidates is None else found.min_candidates
+        voting = voting_candidates(pool, found.quorum)
+        elements = smallest_group(pool, voting) if found.min_elements is None else found.min_elements
+        sources = fewest_sources(pool, voting) if found.min_candidates is None else found.min_candidates
         return replace(found, solver=solver, method=method, min_elements=elements, min_candidates=sources)
 
     @property
@@ -256,12 +258,18 @@ def _recordable(name: str, value: Any) -> Any:
     return value if isinstance(value, (str, int, float)) else None
 
 
-def smallest_group(pool: Pool) -> int:
+def voting_candidates(pool: Pool, quorum: object) -> BoolArray:
+    """(n,) which candidates vote: with "auto" not those that hold nearly everything, unless there are no others."""
+    telling = tells_apart(pool)
+    return telling if quorum == "auto" and telling.any() else np.ones(telling.size, bool)
+
+
+def smallest_group(pool: Pool, voting: BoolArray) -> int:
     """Smallest group by default: as small as the small groups of most sources, from 2 to 7 elements.
 
     The small groups of a source are its smallest tenth. Three groupings into groups of four elements give 4.
     """
-    filled = np.flatnonzero(pool.sizes)
+    filled = np.flatnonzero(voting & (pool.sizes > 0))
     sizes, sources = pool.sizes[filled], pool.source_of[filled]
     if filled.size == 0:
         return MOST_ELEMENTS
@@ -272,12 +280,12 @@ def smallest_group(pool: Pool) -> int:
     return int(np.clip(np.median(small), 2, MOST_ELEMENTS))
 
 
-def fewest_sources(pool: Pool) -> int:
+def fewest_sources(pool: Pool, voting: BoolArray) -> int:
     """Fewest sources behind a group by default: half of those that saw an element, but no more than 4.
 
     Two sources or more make a consensus; elements that hardly anything saw (one in twenty) do not count.
     """
-    present = np.unique(pool.source_of)
+    present = np.unique(pool.source_of[voting])
     if pool.unseen is None or pool.mask_of is None:
         typical = present.size
     else:
@@ -331,7 +339,7 @@ def find_consensus(
     min_elements, min_candidates : int, optional
         A group has at least this many elements, and is supported by at least this many different sources. By default
         both follow the input: groups as small as the small groups of most sources (at most 7 elements), supported by
-        half of the sources (at most 4).
+        half of the sources (at most 4). Only sources with a candidate that votes count.
     overlap : bool
         Whether groups may share elements.
     quorum : float in (0, 1), or "auto"
@@ -783,7 +791,7 @@ def _why_nothing(pool: Pool, settings: Search, quorum: float) -> str:
             f"no group: the pool has {counted(pool.shape[0], 'element')}, fewer than min_elements={elements}; "
             "set a smaller min_elements."
         )
-    if settings.quorum == "auto" and (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes).all():
+    if settings.quorum == "auto" and not tells_apart(pool).any():
         return (
             "no group: every source puts all of its elements, or nearly all, into one group, which tells nothing "
             "apart; quorum=0.5 returns it as a group."

@@ -13,6 +13,7 @@ from biconsensus.plots._drawing import new_axes
 from biconsensus.plots._palette import COLORS
 
 __all__ = ["backing", "groups", "sources"]
+__dir__ = __all__.copy  # what dir() shows
 
 
 def groups(adata: Any, key: str = "consensus", *, basis: str = "umap", ax: Any = None) -> Any:

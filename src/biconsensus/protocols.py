@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from biconsensus.pool._pool import Pool
 
 __all__ = ["Block", "Evidence", "Model", "Solver", "Source", "WeightRule"]
+__dir__ = __all__.copy  # what dir() shows
 
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
@@ -84,7 +85,10 @@ class Model(Protocol):
 class Evidence(Protocol):
     """What a front knows of the elements beyond the pool: the points, the network, the residuals.
 
-    Where `of_grouping` looks at a few elements only, an attribute `looked_at` with their numbers spares the others.
+    Further attributes are optional; `quorum._choice` reads them. `looked_at`: the numbers of the elements that
+    `of_grouping` uses, if they are few. `fewest_backers`: how many sources must say the same as a grouping.
+    `backers_against_one_group(labels)`: how many must, to show that there are groups at all. `sharpness` and
+    `backing_power`: powers of the agreement of one source, and of the sum over all, in the score of a grouping.
     """
 
     @property

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from biconsensus import metrics
-from biconsensus._checks import given_or_default
+from biconsensus._checks import given_or_default, need
 from biconsensus.clustering._estimator import ConsensusClustering
 from biconsensus.communities._runs import View, pool_of, settings_of
-from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, UnknownNameError
+from biconsensus.errors import InputError, InputTypeError, UnknownNameError
 from biconsensus.find import Search
 from biconsensus.graphs._graph import from_matrix
 from biconsensus.pool._agreement import redundant_sources
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["consensus", "consensus_leiden"]
+__dir__ = __all__.copy  # what dir() shows
 
 RESOLUTIONS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 """Resolutions of Leiden: the range that single-cell studies scan by hand, in equal steps."""
@@ -182,10 +183,7 @@ def consensus_leiden(
 
 def _target(adata: Any, copy: bool) -> Any:
     """What is written to: the data, or a copy of it."""
-    try:
-        import anndata
-    except ImportError as error:
-        raise MissingDependencyError.of("anndata", "anndata") from error
+    anndata = need("anndata", "anndata")
     if not isinstance(adata, anndata.AnnData):
         raise InputTypeError(f"adata: got {type(adata).__name__}; give an anndata.AnnData.")
     return adata.copy() if copy else adata

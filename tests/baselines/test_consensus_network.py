@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import biconsensus as bc
-from biconsensus.baselines._consensus_network import label_table, share_together, thresholded
+from biconsensus.baselines._consensus_network import share_together, thresholded
+from biconsensus.baselines._pools import label_table
 
 
 def test_shares_against_the_definition():

@@ -262,3 +262,66 @@ def test_a_sampled_choice_is_the_same_mapped_in_chunks_and_in_partitions(tmp_pat
         assert (found.labels == here.labels).all()
         assert found.extraction == here.extraction
     assert_same(bc.find_consensus(da.from_array(table, chunks=(4001, 12))), here)
+
+
+TRUTH = np.repeat([0, 1, 2], 40)
+AS_ON_ONE_MACHINE = {
+    "at": lambda c: np.asarray(c.at(n_groups=2).labels).tolist(),
+    "answer": lambda c: c.answer(0, 50, together=True).labels.tolist(),
+    "answers": lambda c: c.answers,
+    "asked": lambda c: c.asked,
+    "backing": lambda c: np.asarray(c.backing).tolist(),
+    "behind": lambda c: c.behind.toarray().tolist(),
+    "biclusters": lambda c: [(one.elements.tolist(), one.candidates.tolist(), one.gain) for one in c.biclusters],
+    "candidates": lambda c: [own.tolist() for own in c.candidates],
+    "compare": lambda c: c.compare(c),
+    "confidence": lambda c: np.asarray(c.confidence().elements).tolist(),
+    "converged": lambda c: c.converged.summary,
+    "evidence": lambda c: c.evidence,
+    "explore": lambda c: c.explore(browser=False).close(),
+    "extend": lambda c: c.extend([[1, 2]] * 8).labels.tolist(),
+    "gains": lambda c: c.gains.tolist(),
+    "group_names": lambda c: c.group_names,
+    "indicators": lambda c: [part.tolist() for part in c.indicators],
+    "labels": lambda c: np.asarray(c.labels).tolist(),
+    "membership": lambda c: c.membership.toarray().tolist(),
+    "modes": lambda c: c.modes().summary,
+    "named": lambda c: c.named,
+    "next_question": lambda c: str(c.next_question()),
+    "objective": lambda c: c.objective,
+    "path": lambda c: [(point.quorum, len(point)) for point in c.path.points],
+    "placed": lambda c: c.placed,
+    "predict": lambda c: c.predict([[1, 2]] * 8).tolist(),
+    "settings": lambda c: c.settings,
+    "significance": lambda c: c.significance.tolist(),
+    "soft_membership": lambda c: c.soft_membership().tolist(),
+    "summary": lambda c: c.summary,
+    "to_arrow": lambda c: c.to_arrow().to_pydict(),
+    "unanswered": lambda c: c.unanswered,
+    "update": lambda c: c.update([TRUTH.tolist()]).labels.tolist(),
+    "withdraw": lambda c: c.answer(0, 50, together=True).withdraw(50, 0).labels.tolist(),
+}
+"""What a result is asked for; the answer must not depend on where the table lies."""
+DIFFERENT = {"extraction", "load", "members", "pool", "row_labels", "row_of", "save", "to_frame", "trace", "weights"}
+DIFFERENT |= {"write_report"}
+"""Parts that are about rows instead of elements, and what other tests compare."""
+
+
+@pytest.fixture(scope="module")
+def both():
+    rng = np.random.default_rng(0)
+    table = np.stack([np.where(rng.random(120) < 0.1, rng.integers(0, 3, 120), TRUTH) for _ in range(8)], axis=1)
+    return bc.find_consensus(da.from_array(table, chunks=(30, 8))), bc.find_consensus(table)
+
+
+@pytest.mark.parametrize("name", AS_ON_ONE_MACHINE)
+def test_every_member_answers_as_on_one_machine(both, name):
+    ask = AS_ON_ONE_MACHINE[name]
+    lazy, local = both
+    assert ask(lazy) == ask(local)
+
+
+def test_no_member_is_left_out():
+    fields = set(bc.Consensus.__dataclass_fields__)
+    members = {name for name in vars(bc.Consensus) if not name.startswith("_")} | fields
+    assert members == AS_ON_ONE_MACHINE.keys() | DIFFERENT

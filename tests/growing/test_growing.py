@@ -14,6 +14,8 @@ import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.errors import InputError
 from biconsensus.growing._convergence import content_order
+from biconsensus.growing._growing import longer
+from biconsensus.pool._pool import seen_by_sources
 from tests.helpers.planted_modes import planted_modes
 
 HALVES = np.repeat([0, 1], 20)
@@ -74,6 +76,16 @@ def test_extended_pools_are_those_made_at_once(tmp_path: Path) -> None:
     later = first.update(table[:60, :1])
     later.save(tmp_path / "kept.zip")
     assert bc.Consensus.load(tmp_path / "kept.zip").group_names == later.group_names
+
+
+@pytest.mark.parametrize("missing", [(3,), (70,), (3, 70), ()])
+def test_what_was_not_seen_stays_so_whether_old_or_new_elements_have_gaps(missing: tuple[int, ...]) -> None:
+    table = runs(5, m=80).astype(float)
+    table[list(missing), 2] = np.nan
+    whole = bc.Pool.from_labels(table)
+    grown = longer(bc.Pool.from_labels(table[:60]), bc.Pool.from_labels(table[60:]))
+    np.testing.assert_array_equal(seen_by_sources(grown)[grown.inverse], seen_by_sources(whole)[whole.inverse])
+    np.testing.assert_array_equal(grown.to_matrix().toarray(), whole.to_matrix().toarray())
 
 
 def test_answers_of_a_person_stay_when_the_pool_grows() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 import biconsensus as bc
 from biconsensus import metrics
 from biconsensus.errors import InputError
+from biconsensus.modes._modes import _with_rest
 from tests.helpers.planted_modes import planted_modes
 
 SPECIES, PLACE = np.repeat([0, 1, 2], 40), np.tile([0, 1], 60)
@@ -94,6 +97,24 @@ def test_what_modes_share_and_how_they_are_shown() -> None:
     assert repr(found) == "Modes(2 modes of 6 sources and 120 elements)"
 
 
+def test_the_small_table_counts_what_it_does_not_name() -> None:
+    rng = np.random.default_rng(4)
+    found = bc.find_modes(np.column_stack([*[SPECIES] * 10, *[PLACE] * 3, rng.integers(0, 4, 120)]), MAJORITY)
+    assert found.summary == (
+        "The sources form 2 camps. Mode 0: 10 sources, 3 groups, 100% explained; mode 1: 3 sources, 2 groups, 100% "
+        "explained. 1 of 14 sources agrees with no other."
+    )
+    cells = dict(re.findall(r"<tr><th>([^<]+)</th>(.*?)</tr>", found.to_html()))
+    first, second = ({name: re.findall(r"<td>(.*?)</td>", line)[k] for name, line in cells.items()} for k in (0, 1))
+    assert first["which sources"] == ", ".join(f"source {k}" for k in range(8)) + " and 2 more"
+    assert second["which sources"] == "source 10, source 11, source 12"
+    assert (first["sizes of groups"], second["sizes of groups"]) == ("40, 40, 40", "60, 60")
+    assert first["alike (ARI)"] == f"mode 1: {metrics.ari(SPECIES, PLACE):.2f}"
+    one = bc.find_modes([SPECIES] * 2, MAJORITY)
+    assert "<th>alike (ARI)</th><td>–</td>" in one.to_html()
+    assert one.summary == "The sources form one camp: 3 groups. They explain 100% of what the sources say."
+
+
 def test_a_consensus_asks_for_its_modes_with_its_own_settings() -> None:
     c = bc.find_consensus([SPECIES] * 3 + [PLACE] * 3, quorum=0.5, min_elements=9, method="joint")
     for mode in c.modes():
@@ -116,3 +137,9 @@ def test_very_many_rows_are_looked_at_by_a_sample() -> None:
     wrong = rng.random(table.shape) < 0.2
     table[wrong] = rng.integers(0, 8, wrong.sum())
     assert metrics.ari([0, 1] * 6, bc.find_modes(table, MAJORITY).source_modes) == 1.0
+
+
+def test_rows_in_no_group_are_one_more_group() -> None:
+    assert _with_rest(np.array([0, -1, 1, -1])).tolist() == [0, 2, 1, 2]
+    assert _with_rest(np.array([1, 0])).tolist() == [1, 0]
+    assert _with_rest(np.array([-1, -1])).tolist() == [0, 0]

@@ -14,7 +14,7 @@ from biconsensus import metrics
 from biconsensus.errors import InputError
 from biconsensus.questions._answers import components
 from biconsensus.questions._beliefs import Beliefs
-from biconsensus.questions._questions import rows_of
+from biconsensus.questions._questions import MOST_DOUBTS, _doubts, _settled, rows_of
 from biconsensus.result._consensus import Answered
 
 HALVES, QUARTERS = np.repeat([0, 1], 40), np.repeat([0, 1, 2, 3], 20)
@@ -210,3 +210,28 @@ def test_large_pools_are_asked_about_by_a_sample_and_missing_labels_count_for_no
         i, j = question.elements
         c = c.answer(i, j, together=bool(truth[i] == truth[j]))
     assert metrics.ari(truth, c.labels) > 0.75
+
+
+def test_the_pair_that_is_asked_settles_most_and_settling_is_counted_pair_by_pair(consensus: bc.Consensus) -> None:
+    beliefs = Beliefs(rows_of(consensus), ())
+    doubts = list(_doubts(beliefs))[:MOST_DOUBTS]
+    question = consensus.next_question()
+    assert question is not None
+    assert question.expected_change == pytest.approx(max(_settled(beliefs, doubt).max() for doubt in doubts))
+    doubt, together, counts = doubts[0], beliefs.together, beliefs.rows.counts
+
+    def carried(x: int, y: int) -> float:
+        return 1.0 if x == y else max(float(together[x, y]) - beliefs.chance, 0.0) / (1.0 - beliefs.chance)
+
+    one, other = doubt.sides
+    a, b = int(one[0]), int(other[-1])
+    wrong = sum(
+        carried(a, x)
+        * ((1.0 - together[x, y]) if doubt.joined else together[x, y])
+        * counts[x]
+        * counts[y]
+        * carried(y, b)
+        for x in one
+        for y in other
+    )
+    assert _settled(beliefs, doubt)[0, -1] == pytest.approx(wrong / max(doubt.sizes))

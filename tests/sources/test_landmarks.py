@@ -156,3 +156,20 @@ def test_the_embedding_has_the_largest_eigenvalues_and_inverts_only_where_it_mus
     walk = marks.graph.toarray() / np.sqrt(degrees[:, None] * degrees)
     values = np.linalg.eigvalsh(walk)[::-1][: found.shape[1]]
     np.testing.assert_allclose(vectors.T @ walk @ vectors, np.diag(values), atol=1e-7)
+
+
+def test_where_arpack_gives_up_a_small_matrix_is_decomposed_as_a_whole(monkeypatch):
+    """Two places with fifty points each: four different eigenvalues, which are too few for SciPy before 1.17."""
+
+    def gives_up(*args, **how):
+        raise _landmarks.ArpackError(3)
+
+    marks = landmarks_of(np.repeat([[0.0, 0.0], [9.0, 0.0]], 50, axis=0), 10_000)
+    monkeypatch.setattr(_landmarks, "eigsh", gives_up)
+    found = marks.embedding[:, :2]
+    places = np.repeat([0, 1], 50)
+    assert all(np.ptp(found[places == place], axis=0).max() < 1e-9 for place in (0, 1))
+    assert np.abs(found[0] - found[-1]).max() > 1e-3
+    monkeypatch.setattr(_landmarks, "MOST_DENSE", 99)
+    with pytest.raises(_landmarks.ArpackError):
+        np.asarray(landmarks_of(np.repeat([[0.0, 0.0], [9.0, 1.0]], 50, axis=0), 10_000).embedding)

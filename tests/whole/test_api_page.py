@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
 import biconsensus
+from biconsensus import Consensus, Pool
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,7 +22,7 @@ def public_modules(package: ModuleType = biconsensus) -> Iterator[ModuleType]:
     """A package and everything below it that no underscore hides."""
     yield package
     for info in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{package.__name__}."):
-        if not info.name.rpartition(".")[2].startswith("_"):
+        if not _last(info.name).startswith("_"):
             yield from public_modules(importlib.import_module(info.name))
 
 
@@ -43,7 +45,11 @@ def everything_public() -> set[str]:
 
 
 def _short(name: str) -> str:
-    return f"biconsensus.{name.rpartition('.')[2]}"
+    return f"biconsensus.{_last(name)}"
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def listed() -> list[str]:
@@ -67,15 +73,27 @@ def test_nothing_is_on_the_page_that_is_not_public_or_twice() -> None:
     assert len(listed()) == len(set(listed()))
 
 
-@pytest.mark.parametrize("module", [biconsensus, biconsensus.baselines], ids=lambda module: module.__name__)
-def test_dir_shows_public_names_only(module: ModuleType) -> None:
-    assert dir(module) == sorted(module.__all__)
-
-
 @pytest.mark.parametrize("module", list(public_modules()), ids=lambda module: module.__name__)
-def test_what_is_declared_exists(module: ModuleType) -> None:
-    for name in getattr(module, "__all__", ()):
+def test_dir_shows_what_is_declared_and_what_is_declared_exists(module: ModuleType) -> None:
+    declared = getattr(module, "__all__", None)
+    assert declared is None or dir(module) == sorted(declared)
+    for name in declared or ():
         assert getattr(module, name) is not None
+
+
+def documented() -> dict[str, object]:
+    """The functions on the page, and the methods of the two classes that everybody holds."""
+    every = {name: getattr(importlib.import_module(name.rpartition(".")[0]), _last(name)) for name in listed()}
+    functions = {name: value for name, value in every.items() if inspect.isroutine(value)}
+    held = {f"{kind.__name__}.{name}": vars(kind)[name] for kind in (Consensus, Pool) for name in vars(kind)}
+    methods = {name: value for name, value in held.items() if isinstance(value, (FunctionType, classmethod))}
+    return functions | {name: value for name, value in methods.items() if not _last(name).startswith("_")}
+
+
+@pytest.mark.parametrize(("name", "value"), documented().items())
+def test_every_function_has_an_example(name: str, value: object) -> None:
+    """`make check` runs the examples. That of `save` shows `load`, and `main` would end the program."""
+    assert ">>> " in (inspect.getdoc(value) or "") or name in ("Consensus.load", "biconsensus.cli.main")
 
 
 @pytest.mark.parametrize("folder", ["README.md", "docs", "examples"])

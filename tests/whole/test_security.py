@@ -103,10 +103,12 @@ SERVES = {"explore/_handle.py": {"socket"}, "explore/_server.py": {"urllib"}, "e
 
 
 def imported_at(nodes):
-    """Top-level packages that some statements import."""
+    """Top-level packages that some statements import, or ask for with `need`."""
     for node in nodes:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        asked = isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("need", "import_module")
+        names += [node.args[0].value] if asked and isinstance(node.args[0], ast.Constant) else []
         yield from (name.partition(".")[0] for name in names)
 
 

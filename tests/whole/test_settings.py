@@ -18,7 +18,7 @@ from biconsensus import find
 from biconsensus.cli import run
 from biconsensus.cli._output import with_options
 from biconsensus.errors import BiconsensusError, BiconsensusWarning, PoolWarning
-from biconsensus.find import Search, fewest_sources, smallest_group, solve
+from biconsensus.find import Search, solve
 
 QUORUMS = (None, "auto", 0.5, 0.3)
 N_GROUPS = (None, 3)
@@ -253,7 +253,22 @@ def test_contradictions_are_the_errors_of_the_table() -> None:
 )
 def test_minimum_sizes_follow_the_input(groupings: Any, size: int, sources: int) -> None:
     pool = bc.Pool.from_labels(groupings)
-    assert (smallest_group(pool), fewest_sources(pool)) == (size, sources)
+    found = Search().resolved(pool)
+    assert (found.min_elements, found.min_candidates) == (size, sources)
+
+
+@pytest.mark.parametrize("groups", [[0] * 5 + [1] * 5, [0] * 4 + [1] * 3 + [2] * 3])
+@pytest.mark.parametrize("n_lumps", [1, 3, 8])
+def test_groupings_that_put_everything_together_do_not_hide_the_groups_of_the_others(
+    groups: list[int], n_lumps: int
+) -> None:
+    """They do not vote where the quorum is chosen, so the minimum sizes do not follow them either."""
+    plain = bc.Pool.from_labels([[0] * 10] * n_lumps + [groups] * 3)
+    found, cleaned = bc.find_consensus(plain), bc.find_consensus(plain.clean())
+    assert bc.metrics.ari(groups, found.labels) == 1.0
+    assert found.settings == cleaned.settings
+    # with a number as quorum they vote, and so they count
+    assert Search(quorum=0.5).resolved(plain).min_candidates == min(4, (n_lumps + 4) // 2)
 
 
 def test_a_setting_given_twice_with_two_values_is_refused() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from biconsensus.baselines._coassociation import coassociation
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray

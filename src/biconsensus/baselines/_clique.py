@@ -9,8 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, vstack
 
 from biconsensus._checks import check_weights
-from biconsensus.baselines._cooccurrence import check_square, to_elements
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import check_square, takes_tables, to_elements
 from biconsensus.errors import InputError, SourceError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from biconsensus.baselines._cooccurrence import cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._cooccurrence import cooccurrence
 from biconsensus.baselines._evidence_accumulation import evidence_accumulation
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import grouped_rows, takes_tables, to_elements
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray

@@ -8,21 +8,11 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from biconsensus.graphs._graph import Graph
-from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources.networks import get_algorithm
 
 CHUNK = 200_000
 """Pairs of nodes counted at a time: bounds memory, changes no answer."""
-
-
-def label_table(pool: Pool) -> IntArray:
-    """(m, c) labels of the runs of a pool of partitions; -1 where a run has no community for a node."""
-    table = np.full((pool.rows.shape[0], len(pool.sources)), -1, dtype=np.int64)
-    entries = pool.rows.tocoo()
-    table[entries.row, pool.source_of[entries.col]] = entries.col
-    labels: IntArray = table[pool.inverse]
-    return labels
 
 
 def share_together(table: IntArray, left: IntArray, right: IntArray) -> FloatArray:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
 
-from biconsensus.baselines._cooccurrence import check_n_groups, check_square, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._cooccurrence import cooccurrence
 from biconsensus.baselines._lwea import certainty
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import check_n_groups, check_square, grouped_rows, takes_tables, to_elements
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._linkage import average_tree

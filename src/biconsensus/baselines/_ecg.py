@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, csr_matrix
 
 from biconsensus._checks import need
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import takes_tables
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import read_graph, relabel
 from biconsensus.pool._pool import Pool

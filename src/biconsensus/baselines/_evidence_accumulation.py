@@ -8,8 +8,8 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import squareform
 
 from biconsensus._checks import check_choice
-from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._cooccurrence import cooccurrence
+from biconsensus.baselines._pools import check_n_groups, grouped_rows, takes_tables, to_elements
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._linkage import average_tree

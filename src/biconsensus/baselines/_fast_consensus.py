@@ -7,15 +7,8 @@ from typing import Any
 import numpy as np
 
 from biconsensus._words import counted
-from biconsensus.baselines._consensus_network import (
-    is_unanimous,
-    label_table,
-    network_of,
-    runs_on,
-    share_together,
-    thresholded,
-)
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._consensus_network import is_unanimous, network_of, runs_on, share_together, thresholded
+from biconsensus.baselines._pools import label_table, takes_tables
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import Graph, read_graph, relabel
 from biconsensus.pool._pool import Pool

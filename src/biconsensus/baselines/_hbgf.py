@@ -6,8 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 
-from biconsensus.baselines._cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import check_n_groups, check_square, grouped_rows, takes_tables, to_elements
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 

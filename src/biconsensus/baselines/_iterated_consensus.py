@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.baselines._consensus_network import is_unanimous, label_table, network_of, runs_on, thresholded
-from biconsensus.baselines._cooccurrence import check_square
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._consensus_network import is_unanimous, network_of, runs_on, thresholded
+from biconsensus.baselines._pools import check_square, label_table, takes_tables
 from biconsensus.errors import InputError
 from biconsensus.graphs._graph import relabel
 from biconsensus.pool._pool import Pool

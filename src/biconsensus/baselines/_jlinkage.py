@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.baselines._cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
+from biconsensus.baselines._pools import check_n_groups, check_square, grouped_rows, takes_tables, to_elements
 from biconsensus.baselines._preference_linkage import agglomerate, jaccard
-from biconsensus.baselines._tables import takes_tables
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray
 

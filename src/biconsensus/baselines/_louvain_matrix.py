@@ -8,8 +8,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from biconsensus._checks import need
-from biconsensus.baselines._cooccurrence import grouped_rows, to_elements
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import grouped_rows, takes_tables, to_elements
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray

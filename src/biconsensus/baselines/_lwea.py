@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.cluster.hierarchy import fcluster
 
-from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
+from biconsensus.baselines._cooccurrence import cooccurrence
 from biconsensus.baselines._evidence_accumulation import longest_lifetime
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import check_n_groups, grouped_rows, takes_tables, to_elements
 from biconsensus.baselines._transfer_cut import transfer_cut
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.pool._pool import Pool

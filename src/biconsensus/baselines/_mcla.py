@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.cluster import SpectralClustering
 
-from biconsensus.baselines._cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import check_n_groups, check_square, grouped_rows, takes_tables, to_elements
 from biconsensus.errors import InputError
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray

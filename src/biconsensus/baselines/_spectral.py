@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from biconsensus.baselines._cooccurrence import check_n_groups, cooccurrence, grouped_rows, to_elements
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._cooccurrence import cooccurrence
+from biconsensus.baselines._pools import check_n_groups, grouped_rows, takes_tables, to_elements
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.sources._spectral import spectral_labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from biconsensus.baselines._cooccurrence import check_n_groups, check_square, grouped_rows, to_elements
+from biconsensus.baselines._pools import check_n_groups, check_square, grouped_rows, to_elements
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.quorum._score import walk_groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from biconsensus.baselines._tables import takes_tables
+from biconsensus.baselines._pools import takes_tables
 from biconsensus.baselines._transfer_cut import transfer_cut
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import IntArray

@@ -8,3 +8,4 @@ from __future__ import annotations
 from biconsensus.cli._main import main, run
 
 __all__ = ["main", "run"]
+__dir__ = __all__.copy  # what dir() shows

@@ -55,3 +55,4 @@ __all__ = [
     "load_york_urban",
     "names_of",
 ]
+__dir__ = __all__.copy  # what dir() shows

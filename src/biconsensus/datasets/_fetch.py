@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from biconsensus._checks import need
 from biconsensus.datasets._table import File
-from biconsensus.errors import InputError, MissingDataError, MissingDependencyError
+from biconsensus.errors import InputError, MissingDataError
 
 CACHE = "BICONSENSUS_CACHE"
 """Environment variable: the folder of the cache, in place of the usual one of the system."""
@@ -34,7 +35,7 @@ CONNECTIONS = 4
 def cache_dir() -> Path:
     """Folder that fetched files are kept in."""
     named = os.environ.get(CACHE)
-    return Path(named) if named else Path(_pooch().os_cache("biconsensus")) / "datasets"
+    return Path(named) if named else Path(need("pooch", "datasets").os_cache("biconsensus")) / "datasets"
 
 
 def address_of(file: File) -> str:
@@ -51,7 +52,7 @@ def fetch_files(files: Sequence[File]) -> list[Path]:
     Every file is checked by its SHA-256 each time. A transfer goes to a temporary file beside the final one and takes
     its name only when the content is right, so that other processes never see a part of a file.
     """
-    pooch, folder = _pooch(), cache_dir()
+    pooch, folder = need("pooch", "datasets"), cache_dir()
     missing = [file for file in files if not (folder / file.file).exists()]
     with _quiet(pooch), _progress(missing) as done, ThreadPoolExecutor(CONNECTIONS) as threads:
         waiting = [threads.submit(_fetch, file, pooch, folder, done) for file in files]
@@ -122,12 +123,3 @@ def _progress(missing: Sequence[File]) -> Iterator[Callable[[File], None]]:
         task = bar.add_task(f"fetching {missing[0].dataset}", total=sum(file.size for file in missing))
         wanted = set(missing)
         yield lambda file: bar.advance(task, file.size if file in wanted else 0)
-
-
-def _pooch() -> Any:
-    """The package that fetches, or how to get it."""
-    try:
-        import pooch
-    except ImportError:
-        raise MissingDependencyError.of("pooch", "datasets") from None
-    return pooch

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus._checks import need
 from biconsensus.datasets._reading import codes, matlab
 from biconsensus.datasets._sets import file_of
-from biconsensus.errors import MissingDependencyError
 from biconsensus.protocols import IntArray
 
 
@@ -52,10 +52,7 @@ def load_network(name: str) -> Network:
     >>> load_network("karate_club").adjacency.shape  # doctest: +SKIP
     (34, 34)
     """
-    try:
-        import networkx as nx
-    except ImportError:
-        raise MissingDependencyError.of("networkx", "graph") from None
+    nx = need("networkx", "graph")
     text = file_of("network", name).read_text()
     # football lists some games twice, which a plain graph refuses
     text = re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1", text, count=1)

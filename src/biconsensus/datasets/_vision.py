@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from biconsensus._checks import need
 from biconsensus.datasets._folder import path_of
 from biconsensus.datasets._points import Labelled
 from biconsensus.datasets._reading import codes, matlab
 from biconsensus.datasets._sets import YORK_CAMERA, file_of, files_of
-from biconsensus.errors import MissingDependencyError, UnknownNameError
+from biconsensus.errors import UnknownNameError
 from biconsensus.protocols import FloatArray, IntArray
 
 
@@ -154,10 +155,7 @@ def load_cells(name: str) -> Picture:
 
 def _pixels(path: Path) -> Any:
     """Values of a picture, as stored in the file."""
-    try:
-        import cv2
-    except ImportError:
-        raise MissingDependencyError.of("opencv-python-headless", "vision") from None
+    cv2 = need("cv2", "vision")
     return cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
 
 

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus.errors import FileFormatError, InputError, InputTypeError, MissingDependencyError
+from biconsensus._checks import need
+from biconsensus.errors import FileFormatError, InputError, InputTypeError
 from biconsensus.pool._labels import all_different
+from biconsensus.pool.io import read_labels
 from biconsensus.pool.io._arrays import arrow_column, read_array
 from biconsensus.pool.io._roles import FIRST_ROWS, LABELS, Raw, Reading, roles_of, warn_of
 
@@ -101,8 +103,6 @@ def _open_path(path: Path, id_column: str | None) -> Chunks:
     if path.is_dir() or path.suffix.lower() in (".parquet", ".pq"):
         table = _dataset(path)
         return _batches_of(table, *_groupings(table, str(path), id_column))
-    from biconsensus.pool.io import read_labels
-
     read = read_labels(path, id_column)
     ids = read.ids
     return Chunks(lambda: iter([read.columns]), None, None if ids is None else lambda: iter([ids]))
@@ -110,11 +110,7 @@ def _open_path(path: Path, id_column: str | None) -> Chunks:
 
 def _dataset(path: Path) -> Any:
     """Arrow dataset of a file or folder."""
-    try:
-        import pyarrow as pa
-        from pyarrow import dataset
-    except ImportError:
-        raise MissingDependencyError.of("pyarrow", "tables") from None
+    pa, dataset = need("pyarrow", "tables"), need("pyarrow.dataset", "tables")
     files: Any = path
     if path.is_dir():
         files = [str(file) for file in sorted(path.glob("*.parquet"))]

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from biconsensus._checks import need
 from biconsensus.engines._compressed import Compressed, merge_compressed
 from biconsensus.engines._counted import counted_pool
 from biconsensus.engines._gathering import DaskConsensus
 from biconsensus.engines._local import compress_stream
-from biconsensus.errors import InputError, InputTypeError, MissingDependencyError
+from biconsensus.errors import InputError, InputTypeError
 from biconsensus.pool._rows import Numbers
 from biconsensus.result._consensus import Consensus
 
@@ -166,9 +167,4 @@ def computed(values: list[Any], client: Any) -> list[Any]:
 
 def dask_module(module: str = "") -> Any:
     """Dask, or an error that says how to get it."""
-    from importlib import import_module
-
-    try:
-        return import_module(f"dask.{module}" if module else "dask")
-    except ImportError:
-        raise MissingDependencyError.of("dask", "dask") from None
+    return need(f"dask.{module}" if module else "dask", "dask")

@@ -21,6 +21,8 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 from biconsensus.sources._running import NamedSource, SourceResult, child_seeds, run_sources
 
+SEED_STEP = 7919
+"""Between the seeds of a source in neighbouring windows of partitions: any number that gives each its own would do."""
 UNSEEN = -2
 """Label of the elements that a run on other partitions did not see."""
 
@@ -167,11 +169,11 @@ def _by_chunks(
     windows: list[tuple[int, ...]] = [*pairwise(full)] or [(full[0],)]
     delayed = dask_module().delayed
     fitted = {
-        window: delayed(_cluster)([parts[k] for k in window], runs, [seed + 7919 * w for seed in seeds])
+        window: delayed(_cluster)([parts[k] for k in window], runs, [seed + SEED_STEP * w for seed in seeds])
         for w, window in enumerate(windows)
     }
     results = [
-        SourceResult(f"{run.name} on partitions {window[0]} to {window[-1]}", run.params, seed + 7919 * w)
+        SourceResult(f"{run.name} on partitions {window[0]} to {window[-1]}", run.params, seed + SEED_STEP * w)
         for w, window in enumerate(windows)
         for run, seed in zip(runs, seeds)
     ]

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from biconsensus._words import counted
 from biconsensus.engines._counted import CountedPool
 from biconsensus.pool._pool import Pool
-from biconsensus.protocols import BoolArray, FloatArray, IntArray
+from biconsensus.protocols import IntArray
 from biconsensus.quorum._confidence import Confidence, check_disjoint, confidence_of
-from biconsensus.result._consensus import Bicluster, Consensus
+from biconsensus.result._consensus import Consensus
 from biconsensus.result._notebook import element_columns
+
+
+def _gathered(name: str) -> Any:
+    """A member of `Consensus` that needs all elements at once: that of the gathered consensus."""
+    member = getattr(Consensus, name)
+    if not callable(member):
+        return property(lambda self: getattr(self.gather(), name), doc=member.__doc__)
+
+    @wraps(member)
+    def call(self: DaskConsensus, *args: Any, **options: Any) -> Any:
+        return getattr(self.gather(), name)(*args, **options)
+
+    return call
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,8 +37,17 @@ class DaskConsensus(Consensus):
     """Groups of the elements of a distributed table.
 
     `labels`, `backing` and the confidences of elements are Dask arrays and `to_frame()` a Dask data frame, made when
-    they are asked for. What needs all elements at once (`membership`, `biclusters`, `save`, the report) gathers them
-    first: four bytes an element.
+    they are asked for. Everything else that is about elements (`membership`, `biclusters`, `summary`, `save`, the
+    report, more sources, questions) gathers them first, once: four bytes an element.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import biconsensus as bc
+    >>> table = da.from_array(np.array([[0] * 4, [0] * 4, [1] * 4, [1] * 4]), chunks=(2, 4))
+    >>> found = bc.find_consensus(table)
+    >>> found.labels.compute(), type(found.gather()).__name__
+    (array([0, 0, 1, 1]), 'Consensus')
     """
 
     rows: Any = None
@@ -36,6 +56,25 @@ class DaskConsensus(Consensus):
     """The partitions of the table."""
     sizes: tuple[int, ...] = ()
     """Elements in each of them."""
+
+    membership = _gathered("membership")
+    biclusters = _gathered("biclusters")
+    indicators = _gathered("indicators")
+    soft_membership = _gathered("soft_membership")
+    summary = _gathered("summary")
+    significance = _gathered("significance")
+    converged = _gathered("converged")
+    modes = _gathered("modes")
+    update = _gathered("update")
+    extend = _gathered("extend")
+    next_question = _gathered("next_question")
+    answer = _gathered("answer")
+    withdraw = _gathered("withdraw")
+    to_arrow = _gathered("to_arrow")
+    save = _gathered("save")
+    write_report = _gathered("write_report")
+    explore = _gathered("explore")
+    _repr_html_ = _gathered("_repr_html_")
 
     @cached_property
     def of_rows(self) -> Consensus:
@@ -71,6 +110,11 @@ class DaskConsensus(Consensus):
 
     def gather(self) -> Consensus:
         """The consensus as on one machine, with the row of every element in memory."""
+        return self._whole
+
+    @cached_property
+    def _whole(self) -> Consensus:
+        """The gathered consensus, kept for all that needs it."""
         rows = np.asarray(self.rows.compute())
         pool = Pool(**{f.name: getattr(self.pool, f.name) for f in fields(Pool)} | {"inverse": self.pool.inverse[rows]})
         same = self.row_of is self.pool.inverse
@@ -89,36 +133,9 @@ class DaskConsensus(Consensus):
         pieces = [delayed(_frame)(*piece) for piece in zip(self.parts, starts, map(list, values), repeat([*columns]))]
         return dataframe.from_delayed(pieces, meta=meta, verify_meta=False)
 
-    @cached_property
-    def membership(self) -> csr_array:
-        """(m, T) sparse bool: all groups of each element, gathered."""
-        return self.gather().membership
-
-    @cached_property
-    def biclusters(self) -> list[Bicluster]:
-        """The bi-clusters with their elements, gathered."""
-        return self.gather().biclusters
-
-    @property
-    def indicators(self) -> tuple[BoolArray, BoolArray]:
-        """(T, m) and (T, n) masks, gathered."""
-        return self.gather().indicators
-
-    def soft_membership(self) -> FloatArray:
-        """(m, T) share of backing of every element in every group, gathered."""
-        return self.gather().soft_membership()
-
     def compare(self, other: Consensus) -> dict[str, float]:
         """Agreement of two results on the same elements, gathered."""
         return self.gather().compare(other.gather() if isinstance(other, DaskConsensus) else other)
-
-    def save(self, path: str | Path) -> None:
-        """Write everything to one file, gathered."""
-        self.gather().save(path)
-
-    def write_report(self, path: str | Path, **options: Any) -> None:
-        """Write the HTML report, gathered."""
-        self.gather().write_report(path, **options)
 
     def __repr__(self) -> str:
         """One line: how many groups, of how many elements."""
@@ -128,10 +145,6 @@ class DaskConsensus(Consensus):
             f"DaskConsensus({counted(len(self), 'group')} of {counted(m, 'element')} from "
             f"{counted(n, 'candidate')}, {left} left over)"
         )
-
-    def _repr_html_(self) -> str:
-        """Small table for notebooks, gathered."""
-        return self.gather()._repr_html_()
 
 
 def _values_at(rows: NDArray[np.int32], values: NDArray[Any]) -> NDArray[Any]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._checks import need
 from biconsensus.engines._chunks import ROWS, open_chunks
-from biconsensus.errors import InputError, MissingDependencyError, UnknownNameError
+from biconsensus.errors import InputError, UnknownNameError
 from biconsensus.pool.io import atomic_path
 from biconsensus.result._consensus import Consensus
 
@@ -102,11 +103,7 @@ def _write_npy(path: Path, consensus: Consensus, ids: Iterator[NDArray[Any]] | N
 
 def _write_parquet(path: Path, consensus: Consensus, ids: Iterator[NDArray[Any]] | None, key: str, name: str) -> None:
     """Identifiers and labels, a row group for each chunk of identifiers."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingDependencyError.of("pyarrow", "tables") from None
+    pa, parquet = need("pyarrow", "tables"), need("pyarrow.parquet", "tables")
     writer = None
     try:
         for columns in _columns(consensus, ids, key, name):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.io import mminfo, mmread
 from scipy.sparse import coo_array, load_npz
 
-from biconsensus._checks import available_memory
+from biconsensus._checks import available_memory, need
 from biconsensus._words import counted
 from biconsensus.errors import FileFormatError, MissingDependencyError, UnknownNameError
 from biconsensus.pool.io._arrays import check_archive
@@ -140,15 +140,6 @@ def _text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _networkx() -> Any:
-    """The networkx module, or an error that says how to get it."""
-    try:
-        import networkx as nx
-    except ImportError:
-        raise MissingDependencyError.of("networkx", "graph") from None
-    return nx
-
-
 def _parse_gml(data: bytes) -> Any:
     """GML; parallel edges are allowed even where the file does not announce them."""
     lines = [line for line in _text(data).splitlines() if line.strip()]
@@ -156,22 +147,22 @@ def _parse_gml(data: bytes) -> Any:
     if not re.search(r"^[ \t]*multigraph[ \t]+1", text, flags=re.MULTILINE):
         text = re.sub(r"\bgraph\s*\[", "graph [\n  multigraph 1", text, count=1)
     label = "label" if re.search(r"^[ \t]*label[ \t]", text, flags=re.MULTILINE) else "id"
-    return _networkx().parse_gml(text, label=label)
+    return need("networkx", "graph").parse_gml(text, label=label)
 
 
 def _parse_graphml(data: bytes) -> Any:
     """GraphML."""
-    return _networkx().parse_graphml(data)
+    return need("networkx", "graph").parse_graphml(data)
 
 
 def _parse_gexf(data: bytes) -> Any:
     """GEXF."""
-    return _networkx().read_gexf(io.BytesIO(data))
+    return need("networkx", "graph").read_gexf(io.BytesIO(data))
 
 
 def _parse_adjacency_list(data: bytes) -> Any:
     """A node and its neighbours on each line."""
-    return _networkx().parse_adjlist(_text(data).splitlines())
+    return need("networkx", "graph").parse_adjlist(_text(data).splitlines())
 
 
 def _parsed(parse: Callable[[bytes], Any], data: bytes, name: str) -> Any:
@@ -201,7 +192,7 @@ def _pajek(data: bytes, name: str, weight: str | None) -> FileContent:
 
 def _parse_pajek(data: bytes) -> Any:
     """Pajek."""
-    return _networkx().parse_pajek(_text(data))
+    return need("networkx", "graph").parse_pajek(_text(data))
 
 
 def _matrix_market(data: bytes, name: str, weight: str | None) -> FileContent:

@@ -1,9 +1,8 @@
 """`update` and `extend`: the consensus after more sources, or more elements, groups under the names they had.
 
-Nothing is compressed again: the distinct rows of the pool are told apart further by the new labels (`Pool.__add__`), or
-new rows join them. The search is that of a fit from scratch on the grown pool, so that its labels are those of
-`find_consensus`, and the order in which sources came does not matter; in very large pools it is spared where the new
-sources move little (`_standing`).
+The distinct rows of the pool are kept: new labels split them further (`Pool.__add__`), new elements are added below.
+Then the grown pool is searched from scratch. So the labels are those of `find_consensus`, and the order in which the
+sources came does not matter. In very large pools there is no search if the new sources move little (`_standing`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from biconsensus.find import Search, solve
 from biconsensus.growing._standing import standing
 from biconsensus.pool._build import labels_by_sources
 from biconsensus.pool._build import regrouped as regrouped_pool
-from biconsensus.pool._pool import Pool, label_in_source
+from biconsensus.pool._pool import Pool, label_in_source, seen_by_sources
 from biconsensus.protocols import IntArray
 from biconsensus.questions._questions import with_answers
 from biconsensus.quorum._path import SAME_GROUP
@@ -58,17 +57,17 @@ def _check(consensus: Consensus) -> None:
 
 
 def _searched(consensus: Consensus, pool: Pool) -> Consensus:
-    """The consensus of a grown pool: same settings, same answers of a person, groups under the names they had."""
+    """The consensus of a grown pool, with the same settings and answers; groups keep their names."""
     found = solve(pool, Search.of_record(consensus.asked))
     found = with_answers(found, consensus.answers) if consensus.answers else found
     return replace(found, named=_names(consensus, found))
 
 
 def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
-    """(T,) names of the groups: those of the groups that they are, new ones for the others.
+    """(T,) names of the groups: a group that was there before keeps its name, any other gets a new one.
 
-    A group is the same where it shares, one to one, more than three quarters of what either of them holds among the
-    elements that both results have.
+    Groups are matched one to one. Two are the same if they share more than three quarters of the elements that are in
+    either of them, among the elements that both results have.
     """
     old = before.labels
     new = after.labels[: old.size]
@@ -89,7 +88,7 @@ def _names(before: Consensus, after: Consensus) -> tuple[int, ...]:
 
 
 def _numbered_on(pool: Pool, new: Pool) -> Pool:
-    """New sources that have no names of their own, numbered on from those that there are."""
+    """New sources; if they have no names of their own, their numbers go on from those of the pool."""
     start = len(pool.sources)
     if any(source.name != f"source {k}" for k, source in enumerate(new.sources)):
         return new
@@ -111,6 +110,35 @@ def longer(pool: Pool, new: Pool) -> Pool:
     -------
     Pool
     """
+    _check_same_sources(pool, new)
+    place = {(int(s), label_in_source(pool, j)): j for j, s in enumerate(pool.source_of)}
+    labels = [(int(s), label_in_source(new, j)) for j, s in enumerate(new.source_of)]
+    added = [j for j, label in enumerate(labels) if label not in place]
+    place |= {labels[j]: pool.shape[1] + k for k, j in enumerate(added)}
+    source_of = np.concatenate([pool.source_of, new.source_of[added]]).astype(np.int64)
+    weights = np.concatenate([pool.weights, [_weight(pool, labels[j][0]) for j in added]])
+    names = [*pool.names, *(f"{pool.sources[labels[j][0]].name}: {labels[j][1]}" for j in added)]
+    # candidates of one source stand side by side, as in a pool that was made at once
+    order = np.argsort(source_of, kind="stable")
+    column = np.argsort(order)
+    above = _in_columns(pool.rows, column[: pool.shape[1]], order.size)
+    below = _in_columns(new.rows, column[[place[label] for label in labels]], order.size)
+    return regrouped_pool(
+        replace(
+            pool,
+            rows=csr_array(vstack([above, below], format="csr")),
+            inverse=np.concatenate([pool.inverse, new.inverse.astype(np.int64) + pool.rows.shape[0]]),
+            source_of=source_of[order],
+            weights=weights[order],
+            names=tuple(names[j] for j in order),
+            ids=None if pool.ids is None else np.concatenate([pool.ids, np.asarray(new.ids)]),
+            **_unseen(pool, new, source_of[order]),
+        )
+    )
+
+
+def _check_same_sources(pool: Pool, new: Pool) -> None:
+    """Refuse elements that other sources labelled, or whose labels cannot be matched."""
     if len(new.sources) != len(pool.sources):
         raise InputError(
             f"labels: they are of {counted(len(new.sources), 'source')}; the pool has {len(pool.sources)}."
@@ -121,55 +149,21 @@ def longer(pool: Pool, new: Pool) -> Pool:
         )
     if (pool.ids is None) != (new.ids is None):
         raise InputError("ids: give them for the old and the new elements, or for neither.")
-    place = {(int(s), label_in_source(pool, j)): j for j, s in enumerate(pool.source_of)}
-    added = [j for j, s in enumerate(new.source_of) if (int(s), label_in_source(new, j)) not in place]
-    for k, j in enumerate(added):
-        place[int(new.source_of[j]), label_in_source(new, j)] = pool.shape[1] + k
-    width = pool.shape[1] + len(added)
-    where = np.array([place[int(s), label_in_source(new, j)] for j, s in enumerate(new.source_of)], np.int64)
-    rows = csr_array(new.rows, copy=True)
-    rows = csr_array((rows.data, where[rows.indices], rows.indptr), shape=(rows.shape[0], width))
-    above = csr_array((pool.rows.data, pool.rows.indices, pool.rows.indptr), shape=(pool.rows.shape[0], width))
-    both = csr_array(vstack([above, rows], format="csr"))
-    both.sort_indices()
-    source_of = np.concatenate([pool.source_of, new.source_of[added]]).astype(np.int64)
-    grown = replace(
-        pool,
-        rows=both,
-        inverse=np.concatenate([pool.inverse, new.inverse.astype(np.int64) + pool.rows.shape[0]]),
-        source_of=source_of,
-        weights=np.concatenate([pool.weights, [_weight(pool, int(new.source_of[j])) for j in added]]),
-        names=pool.names + tuple(f"{pool.sources[new.source_of[j]].name}: {label_in_source(new, j)}" for j in added),
-        ids=None if pool.ids is None else np.concatenate([pool.ids, np.asarray(new.ids)]),
-        **_unseen(pool, new, source_of),
-    )
-    # candidates of one source stand side by side, as in a pool that was made at once
-    order = np.lexsort((np.arange(width), source_of))
-    turned = np.empty(width, np.int64)
-    turned[order] = np.arange(width)
-    entries = csr_array((both.data, turned[both.indices], both.indptr), shape=both.shape)
-    entries.sort_indices()
-    mask_of = None if grown.mask_of is None else grown.mask_of[order]
-    names = tuple(grown.names[j] for j in order)
-    weights, sources = grown.weights[order], source_of[order]
-    return regrouped_pool(
-        replace(grown, rows=entries, source_of=sources, weights=weights, names=names, mask_of=mask_of)
-    )
+
+
+def _in_columns(rows: csr_array, columns: IntArray, width: int) -> csr_array:
+    """The same rows in a wider matrix, each column at its new place."""
+    found = csr_array((rows.data, columns[rows.indices], rows.indptr), shape=(rows.shape[0], width))
+    found.sort_indices()
+    return found
 
 
 def _unseen(pool: Pool, new: Pool, source_of: IntArray) -> dict[str, Any]:
     """What was not seen, one mask for each source."""
     if pool.unseen is None and new.unseen is None:
         return {}
-    parts = []
-    for part in (pool, new):
-        hidden = np.zeros((part.rows.shape[0], len(pool.sources)), bool)
-        if part.unseen is not None and part.mask_of is not None:
-            mask = np.zeros(len(pool.sources), np.int64)
-            mask[part.source_of] = part.mask_of
-            hidden = part.unseen.toarray()[:, mask]
-        parts.append(csr_array(hidden))
-    return {"unseen": csr_array(vstack(parts, format="csr")), "mask_of": source_of}
+    hidden = [csr_array(~seen_by_sources(part)) for part in (pool, new)]
+    return {"unseen": csr_array(vstack(hidden, format="csr")), "mask_of": source_of}
 
 
 def _weight(pool: Pool, source: int) -> float:

@@ -1,9 +1,9 @@
-"""One more source where there are very many elements: the groups stay, and only rows move that the new votes move.
+"""More sources for very many elements: the groups stay, and only those rows move that the new votes move.
 
-With so many elements a search looks at a sample of the rows, another one with every source that comes, and its answer
-differs from the last one by about as much as a few new sources change. So where these move few elements, the quorum and
-the groups of the old candidates stay. New candidates choose the group that gains most with them, and elements the group
-that their candidates now hold most.
+In very large pools, a search works on a sample of the rows. Every new source changes the sample, and with it the
+answer, by about as much as a few new sources do. So if the new sources move few elements, the quorum and the groups of
+the old candidates stay. Each new candidate joins the group that gains most by it, and each element goes to the group
+that its candidates now hold most.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
 FEW_SOURCES = 0.1
-"""Share of new among all sources, since the last search, from which it is done again whatever they say."""
+"""If more than this share of all sources came after the last search, it is done again, whatever they say."""
 ROWS_AT_ONCE = 8_192
 """Rows whose votes are counted together: bounds memory, not the answer."""
 MANY_ROWS = 20_000
-"""Distinct rows from which this is worth while: with fewer a search takes little longer."""
+"""Distinct rows from which this is worth its while: with fewer rows, a search takes little longer."""
 
 
 def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
@@ -50,7 +50,7 @@ def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
         return None
     quorum, n_old, n_groups = float(before.settings["quorum"]), before.pool.shape[1], len(before)
     n_said = added.rows.shape[0]
-    if n_said * (n_groups + 1) > pool.rows.shape[0]:  # new sources that tell so much apart are for a search
+    if n_said * (n_groups + 1) > pool.rows.shape[0]:  # the tables below would be larger than the pool
         return None
     weights, counts = _weights(before, pool), pool.counts.astype(np.float64)
     first = np.empty(pool.rows.shape[0], np.int64)
@@ -70,7 +70,7 @@ def standing(before: Consensus, pool: Pool, added: Pool) -> Consensus | None:
     # new sources that move a larger share of the elements than they are of the sources say something new
     if counts[moved].sum() > pool.shape[0] * fresh / len(pool.sources):
         return None
-    # gains: those of the old candidates, of the new ones on the groups as they were, and what the moved rows change
+    # the gains add up three parts: old candidates, new candidates on the old groups, and what moved rows change
     of_new = _gains(new, _together(said, found, counts, (n_said, n_groups)), quorum, weights[n_old:])
     gains = before.gains.copy()
     np.add.at(gains, backs[backs >= 0], of_new[backs >= 0, backs[backs >= 0]])
@@ -96,10 +96,16 @@ class _Votes:
     def moves(
         self, rows: IntArray, parent: IntArray, said: IntArray, labels: IntArray, found: IntArray
     ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """Of some rows those that move, where they go, what they gain there, and what they gained where they were.
+        """The rows that move, where each goes, what it gains there, and what it gained where it was.
 
-        `rows` are looked at; of every row of the grown pool there is the row that it was, that of the new sources, its
-        label, and the group in which it was found.
+        Parameters
+        ----------
+        rows : (k,) int array
+            Rows of the grown pool that may move.
+        parent, said : (r,) int arrays
+            For every row of the grown pool, its row in the old pool, and its row in the new sources.
+        labels, found : (r,) int arrays
+            Its label, and the group in which it was found (-1 for none).
         """
         behind = self.before.behind
         old = self.quorum * np.asarray(behind.sum(axis=0)).ravel()

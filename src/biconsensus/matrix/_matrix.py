@@ -50,6 +50,13 @@ class PreferenceMatrix:
 
     With B the entries, w the weights, s the multiplicities and M the mask of what was seen, a block of rows R and
     columns Q gains ``sum over i in R, j in Q of s_i M_ij w_j (B_ij - theta)``.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> problem = bc.PreferenceMatrix.from_pool(bc.Pool.from_labels([[0] * 4 + [1] * 4] * 3))
+    >>> problem.shape, problem.counts, problem.weights
+    ((2, 2), array([4, 4]), array([3., 3.]))
     """
 
     entries: csr_array

@@ -27,3 +27,4 @@ __all__ = [
     "overlapping_nmi",
     "recall_precision",
 ]
+__dir__ = __all__.copy  # what dir() shows

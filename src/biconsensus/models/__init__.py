@@ -55,6 +55,7 @@ __all__ = [
     "uniform_background",
     "with_normals",
 ]
+__dir__ = __all__.copy  # what dir() shows
 
 MODELS: dict[str, Callable[[], Any]] = {
     "line": LineModel,

@@ -1,11 +1,11 @@
 """Which sources form a camp: as many camps as make the whole pool shortest to describe.
 
-1. How much each source tells about each other one, in the better of both directions, so that a coarse and a fine
-   grouping of one tree count as alike; average linkage makes a tree of the sources.
-2. From the leaves up: a branch is one camp, with groups of its own to pay for, or it is what its two parts are,
-   whichever is shorter. A source that no groups describe stays alone.
+1. Two sources are alike if one of them tells much about the other. Either direction is enough, so a coarse and a fine
+   grouping of one kind are alike. Average linkage makes a tree of the sources.
+2. From the leaves up, each branch is either one camp, which pays for groups of its own, or the camps of its two parts,
+   whichever has the shorter description. A source that no groups describe stays alone.
 3. Sources move to the camp that describes them best, and camps fit their groups again, until nothing moves.
-4. Camps that differ in granularity only are one: those whose sources another camp describes nearly as well.
+4. If another camp describes the sources of a camp nearly as well, the two differ in granularity only, and become one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ STARTS = 2
 MAX_MOVES = 10
 """Bound of the loop in which sources move between camps; it mostly ends by itself after one or two rounds."""
 MOSTLY = 0.5
-"""Share of what a camp's own groups say about its sources from which those of another camp say most of it. A half is
-the point at which another camp explains more than it leaves open; nested groups are near 1, unrelated ones near 0."""
+"""Two camps become one if the groups of the second say more than this share of what the first camp's own groups say
+about its sources. Beyond a half they explain more than they leave open; nested groups are near 1, unrelated near 0."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _shortest(table: SourceTable) -> list[IntArray]:
     for left, right, *_ in linkage(squareform(apart, checks=False), "average"):
         a, b = branches[int(left)], branches[int(right)]
         sources = np.sort(np.concatenate([a.sources, b.sources]))
-        # how long all of them are, given the groups of each
+        # the length of all sources of the branch, given the groups of each of them
         given = own[sources] + _at_most_alone(table, sources, between[np.ix_(sources, sources)]).sum(axis=0)
         starts = sources[np.argsort(given, kind="stable")[:STARTS]]
         length, groups = _one_camp(table, sources, starts)
@@ -96,7 +96,7 @@ def _shortest(table: SourceTable) -> list[IntArray]:
 
 
 def _at_most_alone(table: SourceTable, sources: IntArray, lengths: FloatArray) -> FloatArray:
-    """Lengths of sources (lines) given groups (columns); a source that they do not describe is told by itself."""
+    """Lengths of sources (lines) given groups (columns), but no longer than each source is by itself."""
     return np.minimum(lengths, table.alone[sources, None])
 
 
@@ -135,7 +135,7 @@ def _settled(table: SourceTable, camps: list[IntArray]) -> list[IntArray]:
 
 
 def _merged(table: SourceTable, camps: list[IntArray]) -> list[Camp]:
-    """Camps, those whose sources another one describes nearly as well together with that one."""
+    """Camps, after each whose sources another one describes nearly as well was put together with that one."""
     owner = _owners(table, camps)
     while True:
         saved = table.alone[:, None] - np.column_stack([table.alone, *map(table.lengths, camps)])[:, 1:]

@@ -1,7 +1,7 @@
 """How long it takes to describe sources, alone or given the groups of a mode.
 
-A source is a column of labels. Given groups of the rows, its labels are told group by group: the labels of a group are
-drawn from a distribution of its own that nobody knows, with Perks' prior (a total weight of one, spread evenly over the
+A source is a column of labels. Given groups of the rows, its labels are told group by group. The labels of each group
+are drawn from an unknown distribution of their own, with Perks' prior (a total weight of one, spread evenly over the
 labels of the source). The code length is minus the logarithm of the probability of the labels, so that parameters
 are paid for and a source that has nothing to do with the groups takes longer than alone. All lengths are in nats.
 """
@@ -17,12 +17,12 @@ from scipy.special import gammaln
 
 from biconsensus.matrix._condensed import draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._pool import Pool
+from biconsensus.pool._pool import Pool, seen_by_sources
 from biconsensus.pool._rows import mix
 from biconsensus.protocols import FloatArray, IntArray
 
 SAMPLE_ROWS = 2_000
-"""Rows that are looked at where there are many more: camps of sources are told apart with a few hundred elements."""
+"""Rows of the sample that is used of many more rows: a few hundred elements are enough to tell camps apart."""
 MAX_ROUNDS = 30
 """Bound of the loop that fits groups; it mostly ends by itself after a few rounds."""
 
@@ -53,7 +53,7 @@ class SourceTable:
         rows = np.arange(pool.rows.shape[0]) if drawn is None else drawn.rows
         counts = np.asarray(pool.counts[rows] if drawn is None else drawn.counts, np.float64)
         if drawn is not None:
-            # a sample tells no more than a table of its effective size (Kish): larger counts would pass chance for fact
+            # a sample tells no more than a table of its effective size (Kish); larger counts would overrate chance
             counts *= counts.sum() / float(counts @ counts)
         codes, n_labels = _codes(pool, rows)
         seen = codes >= 0
@@ -175,10 +175,7 @@ def _codes(pool: Pool, rows: IntArray) -> tuple[IntArray, IntArray]:
     with np.errstate(over="ignore"):
         np.add.at(sums, cells, keys[part.indices])
     held = sums.reshape(rows.size, n_sources)
-    seen = np.ones((rows.size, n_sources), bool)
-    if pool.unseen is not None and pool.mask_of is not None:
-        mask = pool.mask_of_source
-        seen = ~pool.unseen[rows].toarray()[:, mask]
+    seen = seen_by_sources(pool, rows)
     codes, numbers = np.full((rows.size, n_sources), -1), np.zeros(n_sources, np.int64)
     for s in range(n_sources):
         found, codes[seen[:, s], s] = np.unique(held[seen[:, s], s], return_inverse=True)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import coo_array
 
+from biconsensus._checks import need
 from biconsensus._names import NOT_RANDOM, fields_in, parameters
 from biconsensus._words import counted
-from biconsensus.errors import InputError, MissingDependencyError
+from biconsensus.errors import InputError
 from biconsensus.find import Search, solve
 from biconsensus.metrics import ari
 from biconsensus.modes._camps import MOSTLY, find_camps
@@ -31,7 +32,16 @@ MOST_NAMES = 8
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """One camp of sources and what they agree on."""
+    """One camp of sources and what they agree on; `Modes` has them in their order.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> by_species, by_place = [0] * 20 + [1] * 20, [0, 1] * 20
+    >>> mode = bc.find_modes([by_species, by_place, by_species, by_place, by_place])[1]
+    >>> mode.sources, len(mode), mode.labels[:3]
+    (array([0, 2]), 2, array([0, 0, 0]))
+    """
 
     sources: IntArray
     """Indices of its sources in the pool."""
@@ -52,7 +62,16 @@ class Mode:
 
 @dataclass(frozen=True)
 class SharedGroup:
-    """A group that two modes have in common."""
+    """A group that two modes have in common.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> one, other = [0] * 20 + [1] * 40 + [2] * 40, [0] * 20 + [1, 2] * 40
+    >>> shared = bc.find_modes([one, other, one, other, one, other]).shared_groups[0]
+    >>> shared.n_elements, shared.likeness
+    (20, 1.0)
+    """
 
     modes: tuple[int, int]
     groups: tuple[int, int]
@@ -145,10 +164,7 @@ class Modes:
 
     def to_frame(self) -> pd.DataFrame:
         """Table of the sources: name, mode (-1 for none), and what each mode explains of it (needs pandas)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingDependencyError.of("pandas", "tables") from error
+        pd = need("pandas", "tables")
         frame = pd.DataFrame({"source": [s.name for s in self.pool.sources], "mode": self.source_modes})
         return frame.assign(**{f"explained by mode {k}": self.explains[:, k] for k in range(len(self))})
 
@@ -252,12 +268,12 @@ def _modes_in(own: Pool, search: Search | None, of_all: Consensus | None) -> Mod
 
 
 def _with_rest(groups: IntArray) -> IntArray:
-    """Groups of which the rows in no group are one more."""
+    """The groups, and one more for the rows that are in none."""
     return np.where(groups < 0, groups.max(initial=-1) + 1, groups)
 
 
 def _in_common(modes: tuple[int, int], one: IntArray, other: IntArray) -> list[SharedGroup]:
-    """Groups of two labellings that have more elements in common than apart."""
+    """Groups of two labellings that share more elements than they have apart."""
     both = np.flatnonzero((one >= 0) & (other >= 0))
     sizes = np.bincount(one[one >= 0]), np.bincount(other[other >= 0])
     shared = coo_array((np.ones(both.size), (one[both], other[both])), shape=(sizes[0].size, sizes[1].size))

@@ -54,3 +54,4 @@ __all__ = [
     "source_numbers",
     "sources",
 ]
+__dir__ = __all__.copy  # what dir() shows

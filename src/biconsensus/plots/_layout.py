@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 
-from biconsensus.errors import MissingDependencyError
+from biconsensus._checks import need
 from biconsensus.plots._contours import level_segments
 from biconsensus.protocols import FloatArray, IntArray
 
@@ -155,10 +155,7 @@ def group_graph(graph: Any, consensus: Consensus) -> GraphDrawing:
 
 def _spring(n: int, edges: IntArray, weights: FloatArray) -> FloatArray:
     """Spring layout by networkx."""
-    try:
-        import networkx as nx
-    except ImportError as error:
-        raise MissingDependencyError.of("networkx", "graph") from error
+    nx = need("networkx", "graph")
     graph: Any = nx.Graph()
     graph.add_nodes_from(range(n))
     graph.add_weighted_edges_from((int(a), int(b), float(w)) for (a, b), w in zip(edges, weights))

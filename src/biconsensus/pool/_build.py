@@ -33,7 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where candidates come from: one run of one algorithm."""
+    """Where candidates come from: one run of one algorithm.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> run = bc.Provenance("k-means", {"n_clusters": 2}, seed=0)
+    >>> bc.Pool.from_labels([[0, 0, 1, 1]], sources=[run]).sources[0].params
+    {'n_clusters': 2}
+    """
 
     name: str
     params: dict[str, Any] = field(default_factory=dict)

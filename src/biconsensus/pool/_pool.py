@@ -17,7 +17,7 @@ from biconsensus._words import counted
 from biconsensus.errors import InputTypeError
 from biconsensus.pool import _build as build
 from biconsensus.pool._rows import column_sums, count_numbers
-from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 TRIVIAL_SHARE = 0.9
 """A candidate with this share or more of the elements that its source saw holds nearly everything, and says nothing."""
@@ -238,11 +238,28 @@ class Pool:
         return masks
 
     def masks(self) -> tuple[IntArray, csr_array | None]:
-        """Mask of each candidate and what each mask did not see, identical masks merged."""
+        """Mask of each candidate and what each mask did not see, identical masks merged.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> mask, unseen = bc.Pool.from_labels([[0, 0, None], [1, 1, None], [0, 0, 0]]).masks()
+        >>> mask, unseen.shape
+        (array([0, 0, 1]), (2, 2))
+        """
         return build.merged_masks(self)
 
     def to_matrix(self) -> csr_array:
-        """Memberships of all elements as an (m, n) sparse matrix; weights are not applied."""
+        """Memberships of all elements as an (m, n) sparse matrix; weights are not applied.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> bc.Pool.from_groups([[0, 1], [1, 2]], n_elements=3).to_matrix().toarray()
+        array([[1., 0.],
+               [1., 1.],
+               [0., 1.]])
+        """
         return csr_array(self.rows[self.inverse], dtype=np.float64)
 
     def clean(self) -> Pool:
@@ -290,10 +307,21 @@ class Pool:
         return build.join(self, together)
 
 
+def tells_apart(pool: Pool) -> BoolArray:
+    """(n,) whether a candidate tells elements apart: it holds some, and not nearly all that its source saw."""
+    return np.asarray((pool.sizes > 0) & (pool.sizes < TRIVIAL_SHARE * pool.seen_sizes))
+
+
 def without_trivial(pool: Pool) -> Pool:
     """The pool without candidates that hold nearly everything, unless there are no others."""
-    trivial = (pool.sizes >= TRIVIAL_SHARE * pool.seen_sizes) | (pool.sizes == 0)
-    return pool if trivial.all() else pool.clean()
+    return pool.clean() if tells_apart(pool).any() else pool
+
+
+def seen_by_sources(pool: Pool, rows: IntArray | slice = slice(None)) -> BoolArray:
+    """(k, c) which sources saw some of the distinct rows, all of them by default."""
+    if pool.unseen is None:
+        return np.ones((np.arange(pool.rows.shape[0])[rows].size, len(pool.sources)), bool)
+    return np.asarray(~pool.unseen[rows].toarray()[:, pool.mask_of_source])
 
 
 def first_of_rows(pool: Pool) -> IntArray:

@@ -32,7 +32,16 @@ WORTH_ASKING = 0.05
 
 @dataclass(frozen=True)
 class Question:
-    """Do two elements belong together? With what is known about both."""
+    """Do two elements belong together? With what is known about both.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> halves, thirds = [0] * 8 + [1] * 8, [0] * 4 + [1] * 4 + [2] * 8
+    >>> question = bc.find_consensus([halves] * 3 + [thirds] * 2).next_question()
+    >>> question.elements, question.together, question.sizes
+    ((0, 4), 0.6, (4, 4))
+    """
 
     elements: tuple[int, int]
     """The two elements: `answer` takes them."""
@@ -202,7 +211,7 @@ def with_answers(base: Consensus, answers: Iterable[Answered]) -> Consensus:
 
 
 def _labels_of(base: Consensus, rows: Rows, found: IntArray) -> IntArray:
-    """(m,) groups of all elements, from those of the rows that stand for them; elements in no group stay there."""
+    """(m,) groups of all elements, from the groups `found` of the rows that stand for them; -1 stays -1."""
     of_rows = np.full(rows.groups.size, -1)
     for group in np.unique(rows.groups[rows.rows]):
         own = np.flatnonzero(rows.groups == group)
@@ -210,7 +219,7 @@ def _labels_of(base: Consensus, rows: Rows, found: IntArray) -> IntArray:
         # only in a group that was split does it matter which row a row is nearest to
         of_rows[own] = here[0] if here.size == 1 else found[rows.nearest(own)]
     labels = of_rows[base.pool.inverse]
-    # elements that a search kept together can have another group than others of their row
+    # an element that a search kept together with others can be in another group than the rest of its row
     return np.where(base.labels < 0, -1, np.where(labels < 0, int(found.max(initial=-1)) + 1 + base.labels, labels))
 
 

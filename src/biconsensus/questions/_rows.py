@@ -9,15 +9,15 @@ from scipy.sparse import csr_array
 
 from biconsensus.matrix._condensed import draw_rows
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._pool import Pool, first_of_rows
+from biconsensus.pool._pool import Pool, first_of_rows, seen_by_sources
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
 SAMPLE_ROWS = 500
-"""Rows that are looked at where there are many more: what is believed of all pairs of them is worked out in a few
-tenths of a second after twenty answers, and a group that matters has tens of them."""
+"""Rows of the sample that is used of many more rows: after twenty answers, the beliefs about all pairs of them take a
+few tenths of a second, and a group that matters has tens of them."""
 ROWS_AT_ONCE = 2_048
-"""Rows that are compared with these at a time: bounds memory, not the answer."""
+"""Other rows that are compared with those of the sample at a time: bounds memory, not the answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +64,5 @@ def shared_share(pool: Pool, rows: IntArray, others: IntArray) -> FloatArray:
     """(k, l) share of the sources that put each pair of distinct rows together, of those that saw both."""
     held = csr_array((pool.rows != 0).astype(np.float64)) if not pool.binary else pool.rows
     found = (held[rows].astype(np.float64) @ held[others].astype(np.float64).T).toarray()
-    seen = np.full(found.shape, float(len(pool.sources)))
-    if pool.unseen is not None and pool.mask_of is not None:
-        mask = pool.mask_of_source
-        seen = (~pool.unseen[rows].toarray()[:, mask]).astype(float) @ (~pool.unseen[others].toarray()[:, mask]).T
+    seen = seen_by_sources(pool, rows).astype(np.float64) @ seen_by_sources(pool, others).T
     return np.asarray(np.minimum(found / np.maximum(seen, 1.0), 1.0))

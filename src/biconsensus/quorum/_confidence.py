@@ -1,4 +1,4 @@
-"""Confidence: how probable it is that an element would be grouped so again with a freshly drawn pool."""
+"""Confidence: how probable it is that a freshly drawn pool groups an element in the same way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNTED = 20_000_000
 
 @dataclass(frozen=True)
 class Confidence:
-    """Estimated probabilities of being grouped so again."""
+    """Estimated probabilities that a freshly drawn pool groups things in the same way."""
 
     elements: FloatArray
     """(m,) for each element; 0 for those in no group."""
@@ -35,7 +35,7 @@ class Confidence:
 
 
 def confidence(consensus: Consensus) -> Confidence:
-    """Estimate how probable it is that each element would be grouped so again with a freshly drawn pool.
+    """Estimate how probable it is that a freshly drawn pool groups each element in the same way.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def confidence_of(pool: Pool, labels: IntArray, n_groups: int, counts: IntArray 
 
 
 def calibrated(share: FloatArray) -> FloatArray:
-    """The probability of being grouped so again, from the share of `Likeness`."""
+    """The probability of being grouped in the same way, from the share of `Likeness`."""
     return np.clip(CALIBRATION[0] + CALIBRATION[1] * share, 0.0, 1.0)
 
 

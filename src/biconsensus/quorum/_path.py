@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biconsensus._checks import warn_user
+from biconsensus._checks import need, warn_user
 from biconsensus._work import on_one_thread
-from biconsensus.errors import MissingDependencyError, PoolWarning
+from biconsensus.errors import PoolWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._groups import Blocks, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
@@ -375,10 +375,7 @@ class QuorumPath:
             quorum, group, n_elements, gain, parent (group of the next point that holds most of it, -1 for none),
             lifetime (range of log quorum over which the group lives), score of the point.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingDependencyError.of("pandas", "tables") from error
+        pd = need("pandas", "tables")
         alive, (elements, sources) = self.lifetimes(), self.condensed.units
         lines: list[dict[str, Any]] = []
         for k, point in enumerate(self.points):

@@ -6,3 +6,4 @@ from biconsensus.report._page import render_report, write_report
 from biconsensus.report._views import FittedModels
 
 __all__ = ["FittedModels", "render_report", "write_report"]
+__dir__ = __all__.copy  # what dir() shows

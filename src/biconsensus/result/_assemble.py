@@ -102,24 +102,23 @@ def assemble(
         row_labels=blocks.row_labels if isinstance(blocks, Blocks) else None,
         asked=asked or {},
     )
-    result = result if evidence is None else _with_evidence(result, evidence)
-    if answer.traced is None:
-        return result
+    if evidence is not None:
+        result = _with_evidence(result, evidence)
     path = answer.traced
+    if path is None:
+        return result
     on_path = np.ldexp(_used_weights(np.ldexp(weights, -power), path.weighted(path.points[0])), power)
-    return replace(
-        result,
-        trace=PathTrace(
-            path,
-            joined.inverse,
-            power,
-            on_path,
-            settings["unassigned"],
-            evidence,
-            answer.path_evidence,
-            answer.quorum,
-        ),
+    trace = PathTrace(
+        path=path,
+        row_of=joined.inverse,
+        power=power,
+        weights=on_path,
+        unassigned=settings["unassigned"],
+        evidence=evidence,
+        of_grouping=answer.path_evidence,
+        chosen=answer.quorum,
     )
+    return replace(result, trace=trace)
 
 
 def assemble_groups(

@@ -40,7 +40,15 @@ LONG = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Bicluster:
-    """Elements, the candidates that back them, and what they gain together."""
+    """Elements, the candidates that back them, and what they gain together.
+
+    Examples
+    --------
+    >>> import biconsensus as bc
+    >>> first = bc.find_consensus([[0] * 4 + [1] * 4] * 3).biclusters[0]
+    >>> first.elements, first.candidates
+    (array([0, 1, 2, 3]), array([0, 2, 4]))
+    """
 
     elements: IntArray
     """Indices into the user's elements."""
@@ -59,7 +67,17 @@ class Answered(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """All bi-clusters over one pool.
+    """The groups that a search found, with everything that is known about them.
+
+    `find_consensus` returns it, and estimators keep it as `consensus_`. `summary` says in a sentence what was found and
+    what was decided.
+
+    * Of the elements: `labels`, `membership` (all groups of each, where they may overlap), `backing`, and the
+      probabilities of `confidence`; `to_frame` and `to_arrow` make a table of them.
+    * Of the groups: `biclusters` with their elements, candidates and gains, and `significance`.
+    * To hand it on: `save` and `load`, `write_report`, `explore`.
+    * To go on from it, without starting again: `at` another quorum or number of groups, `predict` groups of new
+      elements, `update` with more sources, `extend` by more elements, `answer` what `next_question` asks, `modes`.
 
     Examples
     --------
@@ -259,7 +277,15 @@ class Consensus:
         return found
 
     def soft_membership(self) -> FloatArray:
-        """(m, T) share of backing of every element in every group."""
+        """(m, T) share of backing of every element in every group.
+
+        Examples
+        --------
+        >>> import biconsensus as bc
+        >>> c = bc.find_consensus([[0] * 4 + [1] * 4] * 2 + [[0] * 5 + [1] * 3])
+        >>> c.soft_membership()[4].round(2)
+        array([0.33, 0.67])
+        """
         return np.asarray(self._share[self.pool.inverse].toarray())
 
     @property
@@ -299,7 +325,7 @@ class Consensus:
         return predict(self, labels, missing)
 
     def confidence(self) -> Confidence:
-        """Probability that each element, and each group, would be found so again with a freshly drawn pool.
+        """Probability that each element, and each group, would be found in the same way with a freshly drawn pool.
 
         Returns
         -------
@@ -537,20 +563,47 @@ class Consensus:
         return arrow_of(self)
 
     def save(self, path: str | Path) -> None:
-        """Write everything to one file (JSON and arrays, no code)."""
+        """Write everything to one file (JSON and arrays, no code), for `load`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import biconsensus as bc
+        >>> path = Path(tempfile.mkdtemp()) / "result.bic"
+        >>> bc.find_consensus([[0] * 4 + [1] * 4] * 3).save(path)
+        >>> bc.Consensus.load(path).labels
+        array([0, 0, 0, 0, 1, 1, 1, 1])
+        """
         from biconsensus.result._storage import save
 
         save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Consensus:
-        """Read what `save` wrote."""
+        """Read what `save` wrote; its example shows both."""
         from biconsensus.result._storage import load
 
         return load(Path(path))
 
     def write_report(self, path: str | Path, **options: Any) -> None:
-        """Write the HTML report: one file that opens offline."""
+        """Write the HTML report: one file that opens offline.
+
+        Parameters
+        ----------
+        path : str or Path
+            The page.
+        **options
+            As in `biconsensus.report.render_report`: points `X`, `graph`, `truth` and others.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import biconsensus as bc
+        >>> path = Path(tempfile.mkdtemp()) / "report.html"
+        >>> bc.find_consensus([[0] * 4 + [1] * 4] * 3).write_report(path)
+        >>> path.exists()
+        True
+        """
         from biconsensus.report import write_report
 
         write_report(self, path, **options)

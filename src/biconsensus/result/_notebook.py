@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biconsensus._checks import need
 from biconsensus._words import counted
-from biconsensus.errors import MissingDependencyError
 from biconsensus.pool.io import write_table
 from biconsensus.significance._agreement import LEVEL
 
@@ -26,7 +26,6 @@ MOST_ROWS = 50
 DIGITS = 6
 """Decimals of a share or a probability in written tables: finer than any pool can tell."""
 
-ALL_IN_GROUPS = "every element is in a group"
 DECIDED_BY = {
     "answers": "answers of a person decided how many",
     "given": "the quorum was given",
@@ -45,75 +44,109 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
 
     Whether the sources agree beyond chance is left out where that is not `tested`: it looks at all distinct rows.
     """
-    settings, number = consensus.settings, len(consensus)
-    left = int((consensus.labels < 0).sum())
-    of_data = consensus.extraction.get("front", {}).get("said")
-    others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
+    decided_by, of_data = consensus.settings.get("chosen_by"), consensus.extraction.get("front", {}).get("said")
     if consensus.extraction.get("origin") == "no structure":
-        data = settings.get("evidence", "pool")
-        one = (
-            f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
-            f"(decided by the {data}{f'; {of_data}' if of_data else ''})."
-        )
-        return one + "".join(
-            f" Without the {data}, the sources agree best on {number} groups (n_groups={number})." for number in others
-        )
-    alone = f"{counted(left, 'element')} {'is' if left == 1 else 'are'} in no group" if left else ALL_IN_GROUPS
-    if settings.get("chosen_by") == "models":  # their sources are samples of points, which nobody has heard of
-        return f"{counted(number, 'model')}; {DECIDED_BY['models']}; {alone}."
-    decided = f"; {DECIDED_BY[settings.get('chosen_by', 'given')]}"
-    if settings.get("chosen_by") == "n_groups" and settings.get("n_groups") != number:
-        decided = f"; {settings.get('n_groups'):,} were asked for, which the pool does not have"
-    elif not number and settings.get("chosen_by") == "pool":
+        return _no_groups(consensus, of_data)
+    if decided_by == "models":  # their sources are samples of points, which mean nothing to a reader
+        return f"{counted(len(consensus), 'model')}; {DECIDED_BY['models']}; {_left_over(consensus)}."
+    parts = [
+        _found_and_decided(consensus),
+        _next_best(consensus),
+        _needed_by_a_group(consensus),
+        _not_confirmed(consensus) if tested else None,
+        _without_a_vote(consensus),
+        _left_over(consensus),
+        of_data,
+    ]
+    return "; ".join(part for part in parts if part) + "."
+
+
+def _no_groups(consensus: Consensus, of_data: str | None) -> str:
+    """That chance explains all groups, and how many the sources would have."""
+    data = consensus.settings.get("evidence", "pool")
+    numbers = [other["n_groups"] for other in consensus.extraction.get("alternatives", [])]
+    return (
+        f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
+        f"(decided by the {data}{f'; {of_data}' if of_data else ''})."
+    ) + "".join(f" Without the {data}, the sources agree best on {n} groups (n_groups={n})." for n in numbers)
+
+
+def _found_and_decided(consensus: Consensus) -> str:
+    """How many groups there are, at which quorum, and what decided that."""
+    settings, number = consensus.settings, len(consensus)
+    chosen_by, wanted = settings.get("chosen_by", "given"), settings.get("n_groups")
+    decided = f"; {DECIDED_BY[chosen_by]}"
+    if chosen_by == "n_groups" and wanted != number:
+        decided = f"; {wanted:,} were asked for, which the pool does not have"
+    elif not number and chosen_by == "pool":
         decided = ""
-    said = [f"{counted(number, 'group')} at quorum {settings.get('quorum', 0.5):.3g}{decided}"]
-    if others:
-        numbers = "number was" if len(others) == 1 else "numbers were"
-        said.append(f"the next best {numbers} {', '.join(others)}")
-    elements, sources = settings.get("min_elements"), settings.get("min_candidates")
-    smallest, fewest = _least(consensus) if settings.get("chosen_by") == "n_groups" else (np.inf, np.inf)
-    # who writes find_consensus(labels, 4) may mean four groups
-    asked = settings.get("chosen_by") == "pool" and "min_elements" in consensus.asked
-    given = f" (min_elements={elements})" if asked else ""
-    needed = [f"{counted(int(elements or 0), 'element')}{given}"] if smallest >= int(elements or 0) else []
-    # where the data decided, base results could be chosen as they are, however many sources are behind their groups
-    if settings.get("chosen_by") not in ("points", "links") and fewest >= int(sources or 0):
-        needed.append(f"{sources} of {counted(len(consensus.pool.sources), 'source')}")
-    if needed:
-        said.append(f"a group needs {' and '.join(needed)}")
-    if tested and number and _none_is_confirmed(consensus):
-        none = "does not confirm it: chance may explain it"
-        none = none if number == 1 else "confirms none of them: chance may explain them"
-        said.append(f"the test of agreement (level {LEVEL}) {none}")
-    silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
-    if silent:
-        why = "it is empty or holds" if silent == 1 else "they are empty or hold"
-        said.append(f"{counted(silent, 'input group')} did not vote, because {why} nearly everything")
-    said.append(alone)
-    return "; ".join([*said, *([of_data] if of_data else [])]) + "."
+    return f"{counted(number, 'group')} at quorum {settings.get('quorum', 0.5):.3g}{decided}"
 
 
-def note_on_chances(consensus: Consensus) -> str | None:
-    """What a table of several groups, each of which may be chance, needs to be said of it; only where data decided."""
-    decided = consensus.settings.get("chosen_by")
-    if decided not in ("points", "links") or len(consensus) < 2 or consensus.significance.min() <= np.log10(LEVEL):
+def _next_best(consensus: Consensus) -> str | None:
+    """The numbers of groups for which the data says most after the one that was chosen."""
+    others = [str(other["n_groups"]) for other in consensus.extraction.get("alternatives", [])]
+    if not others:
         return None
-    return f"No group is beyond chance by itself (below {LEVEL}): the {decided} speak for the groups together."
+    return f"the next best {'number was' if len(others) == 1 else 'numbers were'} {', '.join(others)}"
+
+
+def _needed_by_a_group(consensus: Consensus) -> str | None:
+    """The minimum sizes, as far as every group has them: a number of groups that is wanted takes smaller ones, too."""
+    settings = consensus.settings
+    chosen_by, elements = settings.get("chosen_by"), int(settings.get("min_elements") or 0)
+    sources = int(settings.get("min_candidates") or 0)
+    smallest, fewest = _least(consensus) if chosen_by == "n_groups" else (np.inf, np.inf)
+    # a user who writes find_consensus(labels, 4) may mean four groups
+    by_user = chosen_by == "pool" and "min_elements" in consensus.asked
+    given = f" (min_elements={elements})" if by_user else ""
+    needed = [f"{counted(elements, 'element')}{given}"] if smallest >= elements else []
+    # where the data decides, a base result can be chosen unchanged, however few sources are behind its groups
+    if chosen_by not in ("points", "links") and fewest >= sources:
+        needed.append(f"{sources} of {counted(len(consensus.pool.sources), 'source')}")
+    return f"a group needs {' and '.join(needed)}" if needed else None
 
 
 def _least(consensus: Consensus) -> tuple[float, float]:
-    """Elements of the smallest group, and sources behind the group of the fewest: a wanted number takes such, too."""
+    """Elements of the smallest group, and the fewest sources behind any group."""
     sizes = consensus.membership.sum(axis=0)
     behind = [np.unique(consensus.pool.source_of[own]).size for own in consensus.candidates]
     return float(min(sizes, default=np.inf)), float(min(behind, default=np.inf))
 
 
-def _none_is_confirmed(consensus: Consensus) -> bool:
-    """Whether several sources, of which nothing but their labels is known, agree on no group beyond chance."""
-    settings = consensus.settings
+def _not_confirmed(consensus: Consensus) -> str | None:
+    """That several sources, of which nothing but their labels is known, agree on no group beyond chance."""
+    settings, number = consensus.settings, len(consensus)
     labels_alone = settings.get("evidence", "agreement") == "agreement" and not settings.get("overlap")
-    several = labels_alone and len(consensus.pool.sources) > 1
-    return several and bool(consensus.significance.min() > np.log10(LEVEL))
+    if not (number and labels_alone and len(consensus.pool.sources) > 1):
+        return None
+    if consensus.significance.min() <= np.log10(LEVEL):
+        return None
+    one, several = "does not confirm it: chance may explain it", "confirms none of them: chance may explain them"
+    return f"the test of agreement (level {LEVEL}) {one if number == 1 else several}"
+
+
+def _without_a_vote(consensus: Consensus) -> str | None:
+    """How many candidates did not vote, and why."""
+    silent = consensus.extraction.get("silent", 0) + len(consensus.pool.left_out)
+    why = "it is empty or holds" if silent == 1 else "they are empty or hold"
+    return f"{counted(silent, 'input group')} did not vote, because {why} nearly everything" if silent else None
+
+
+def _left_over(consensus: Consensus) -> str:
+    """How many elements are in no group."""
+    left = int((consensus.labels < 0).sum())
+    if not left:
+        return "every element is in a group"
+    return f"{counted(left, 'element')} {'is' if left == 1 else 'are'} in no group"
+
+
+def note_on_chances(consensus: Consensus) -> str | None:
+    """The note below a table of groups of which each may be chance by itself; only if the data decided."""
+    decided = consensus.settings.get("chosen_by")
+    if decided not in ("points", "links") or len(consensus) < 2 or consensus.significance.min() <= np.log10(LEVEL):
+        return None
+    return f"No group is beyond chance by itself (below {LEVEL}): the {decided} speak for the groups together."
 
 
 def element_columns(consensus: Consensus, group: str = "label") -> dict[str, Any]:
@@ -132,20 +165,14 @@ def write_elements(consensus: Consensus, path: Path, more: Mapping[str, Any], es
 
 def frame_of(consensus: Consensus) -> pd.DataFrame:
     """The columns of the elements under the user's own ids."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise MissingDependencyError.of("pandas", "tables") from error
+    pd = need("pandas", "tables")
     index = None if consensus.pool.ids is None else pd.Index(consensus.pool.ids, name="id")
     return pd.DataFrame(element_columns(consensus), index=index)
 
 
 def arrow_of(consensus: Consensus) -> pa.Table:
     """The columns of the elements, with their ids where there are any."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingDependencyError.of("pyarrow", "tables") from error
+    pa = need("pyarrow", "tables")
     columns = {name: pa.array(values) for name, values in element_columns(consensus).items()}
     return pa.table(columns if consensus.pool.ids is None else {"id": pa.array(consensus.pool.ids), **columns})
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from biconsensus.pool._pool import Pool
 from biconsensus.pool._rows import group_columns
-from biconsensus.protocols import IntArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus
 
 
@@ -41,21 +42,12 @@ def regrouped(base: Consensus, labels: IntArray, chosen_by: str) -> Consensus:
     found, labels = np.unique(labels, return_inverse=True)
     labels = labels - int(found[0] < 0)
     n_groups = int(labels.max(initial=-1)) + 1
-    inside = labels >= 0
-    amounts = csr_array(
-        (np.ones(int(inside.sum())), (pool.inverse[inside], labels[inside])), shape=(pool.rows.shape[0], n_groups)
-    )
-    held = np.asarray((pool.rows.astype(np.float64).T @ amounts).toarray())
-    seen = np.tile(np.asarray(amounts.sum(axis=0)).ravel(), (pool.shape[1], 1))
-    if pool.unseen is not None and pool.mask_of is not None:
-        seen = seen - (pool.unseen.astype(np.float64).T @ amounts).toarray()[pool.mask_of]
+    held, seen = _held_and_seen(pool, labels, n_groups)
     gain = weights[:, None] * (held - quorum * seen)
     backs = np.where(gain.max(axis=1) > 0, gain.argmax(axis=1), -1)
     gains = np.array([gain[backs == t, t].sum() for t in range(n_groups)])
     order = np.argsort(-gains, kind="stable")
-    place = np.empty(n_groups, np.int64)
-    place[order] = np.arange(n_groups)
-    labels = np.where(inside, place[labels], -1)
+    labels = np.append(np.argsort(order), -1)[labels]
     first, row_of = group_columns([pool.inverse, labels])
     grouped = np.flatnonzero(labels[first] >= 0)
     members = csr_array((np.ones(grouped.size, bool), (grouped, labels[first][grouped])), shape=(first.size, n_groups))
@@ -77,3 +69,16 @@ def regrouped(base: Consensus, labels: IntArray, chosen_by: str) -> Consensus:
         row_labels=None,
         trace=None,
     )
+
+
+def _held_and_seen(pool: Pool, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+    """(n, T) elements of each group that each candidate holds, and that its source saw."""
+    inside = labels >= 0
+    amounts = csr_array(
+        (np.ones(int(inside.sum())), (pool.inverse[inside], labels[inside])), shape=(pool.rows.shape[0], n_groups)
+    )
+    held = np.asarray((pool.rows.astype(np.float64).T @ amounts).toarray())
+    seen = np.tile(np.asarray(amounts.sum(axis=0)).ravel(), (pool.shape[1], 1))
+    if pool.unseen is not None and pool.mask_of is not None:
+        seen = seen - (pool.unseen.astype(np.float64).T @ amounts).toarray()[pool.mask_of]
+    return held, seen

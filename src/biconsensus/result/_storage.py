@@ -32,7 +32,7 @@ VERSION = 1
 OTHER_FILES = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".json", ".html", ".htm"})
 """Endings of tables and pages, which a saved result is not."""
 MORE = "more."
-"""How the names of arrays begin that were saved beside a result."""
+"""What the names of arrays begin with that are saved beside a result."""
 
 
 def check_kept(path: Path) -> None:
@@ -59,7 +59,7 @@ def save(result: Consensus, path: Path, more: Mapping[str, NDArray[Any]] | None 
 
 def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and plain values of a result."""
-    pool = result.pool
+    pool, before = result.pool, result.unanswered
     arrays = {
         "inverse": pool.inverse,
         "source_of": pool.source_of,
@@ -71,20 +71,19 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         **_pack_sparse("rows", pool.rows),
         **_pack_sparse("members", result.members),
     }
-    if result.weights is not None:
-        arrays["used_weights"] = result.weights
-    if result.evidence is not None:
-        arrays["evidence"] = result.evidence
-    if result.placed is not None:
-        arrays["placed"] = result.placed
-    if result.row_labels is not None:
-        arrays["row_labels"] = result.row_labels
-    if result.unanswered is not None:
-        arrays["unanswered"] = result.unanswered.labels
+    may_be_absent = {
+        "used_weights": result.weights,
+        "evidence": result.evidence,
+        "placed": result.placed,
+        "row_labels": result.row_labels,
+        "unanswered": None if before is None else before.labels,
+    }
+    arrays |= {name: array for name, array in may_be_absent.items() if array is not None}
     if result.path is not None:
         arrays |= _pack_path(result.path)
     if pool.unseen is not None and pool.mask_of is not None:
         arrays |= {"view_of": pool.mask_of, **_pack_sparse("unseen", pool.unseen)}
+    ids, ids_meta = _pack_ids(pool.ids)
     meta = {
         "format": FORMAT,
         "version": VERSION,
@@ -94,20 +93,25 @@ def _pack(result: Consensus) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "asked": result.asked,
         "answers": [list(answer) for answer in result.answers],
         "named": result.named,
-        "chosen_before": None if result.unanswered is None else result.unanswered.settings.get("chosen_by"),
+        "chosen_before": None if before is None else before.settings.get("chosen_by"),
         "names": pool.names,
         "left_out": pool.left_out,
         "sources": [[s.name, _plain(s.params), _plain(s.seed)] for s in pool.sources],
-        "ids": None,
+        **ids_meta,
     }
-    if pool.ids is not None and pool.ids.dtype.kind in "OU":
-        meta["ids"] = [_packed_id(value) for value in pool.ids.tolist()]
-        meta["ids_type"] = "text" if pool.ids.dtype.kind == "U" else "objects"
-    elif pool.ids is not None:
-        if pool.ids.dtype.hasobject:
-            raise InputTypeError(f"ids of type {pool.ids.dtype} hold objects, which a file cannot keep; give text.")
-        arrays["ids"] = pool.ids
-    return arrays, meta
+    return arrays | ids, meta
+
+
+def _pack_ids(ids: NDArray[Any] | None) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Ids as an array, or, if they are text or objects, as plain values."""
+    if ids is None:
+        return {}, {"ids": None}
+    if ids.dtype.kind in "OU":
+        kept = [_packed_id(value) for value in ids.tolist()]
+        return {}, {"ids": kept, "ids_type": "text" if ids.dtype.kind == "U" else "objects"}
+    if ids.dtype.hasobject:
+        raise InputTypeError(f"ids of type {ids.dtype} hold objects, which a file cannot keep; give text.")
+    return {"ids": ids}, {"ids": None}
 
 
 ID_TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -150,7 +154,7 @@ def _unpacked_id(value: Any) -> Any:
     return ID_TYPES[name][2](content)
 
 
-def _unpacked_ids(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
+def _unpack_ids(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDArray[Any] | None:
     """Ids as they were saved; files of the first release have no type of their ids."""
     if meta["ids"] is None:
         return arrays.get("ids")
@@ -164,6 +168,8 @@ def _unpacked_ids(meta: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NDAr
 
 PATH_NUMBERS = ("quorum", "score", "evidence", "objective")
 """Numbers of each point of a path, in the order of the columns of the saved table."""
+NOT_PLACED = -2
+"""Saved in place of the groups of the elements at a point where the data placed none."""
 
 
 def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
@@ -173,10 +179,10 @@ def _pack_path(path: ConsensusPath) -> dict[str, NDArray[Any]]:
     told = [np.full(len(point), np.nan) if point.significance is None else point.significance for point in points]
     placed = [np.full(0, -1) if point.placed is None else point.placed for point in points]
     size = max((own.size for own in placed), default=0)
-    # to say nothing of left-overs is to say that they are near no group
+    # a point that does not tell where left-overs belong leaves them in no group
     near = [point.rows if point.row_labels is None else point.row_labels for point in points]
     return {
-        "path.placed": np.stack([own if own.size else np.full(size, -2) for own in placed]).astype(np.int32),
+        "path.placed": np.stack([own if own.size else np.full(size, NOT_PLACED) for own in placed]).astype(np.int32),
         "path.numbers": np.array([[getattr(point, name) for name in PATH_NUMBERS] for point in points]),
         "path.counts": np.array([len(point) for point in points], np.int64),
         "path.rows": np.stack([point.rows for point in points]),
@@ -191,51 +197,54 @@ def _unpack_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int
     """A path of its arrays, checked; None in files without one."""
     if "path.numbers" not in arrays:
         return None
-    counts, groups, numbers = arrays["path.counts"], arrays["path.groups"], arrays["path.numbers"]
-    n_points, n_groups = numbers.shape[0], int(counts.sum())
-    _check_indices("path.counts", counts, n_points, n_rows + 1)
-    _check_numbers("path.numbers", numbers, (n_points, len(PATH_NUMBERS)))
-    _check_numbers("path.groups", groups, (n_groups, 2))
-    _check_numbers("path.weights", arrays["path.weights"], (n_candidates,))
-    near = "path.row_labels" if "path.row_labels" in arrays else "path.rows"
-    for name, size in (("path.rows", n_rows), (near, n_rows), ("path.columns", n_candidates)):
-        if arrays[name].shape != (n_points, size):
-            raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, size)}.")
-        for k, values in enumerate(arrays[name]):
-            _check_indices(name, values + 1, size, int(counts[k]) + 1)
-    placed = arrays["path.placed"]
-    if placed.ndim != 2 or placed.shape[0] != n_points or placed.shape[1] not in (0, arrays["inverse"].size):
-        raise FileFormatError(f"saved path.placed has shape {placed.shape}, which fits neither points nor elements.")
-    for k, values in enumerate(placed):
-        _check_indices("path.placed", values + 2, values.size, int(counts[k]) + 2)
-    own = np.split(groups, np.cumsum(counts)[:-1]) if n_points else []
-    points = [
-        PathGroups(
-            quorum=float(numbers[k, 0]),
-            score=float(numbers[k, 1]),
-            evidence=float(numbers[k, 2]),
-            objective=float(numbers[k, 3]),
-            rows=arrays["path.rows"][k].astype(np.int32),
-            columns=arrays["path.columns"][k].astype(np.int32),
-            gains=own[k][:, 0],
-            significance=None if np.isnan(own[k][:, 1]).any() else own[k][:, 1],
-            # -2 stands for "nothing was placed"
-            placed=placed[k].astype(np.int32) if (placed[k] > -2).any() else None,
-            row_labels=None if near == "path.rows" else arrays[near][k].astype(np.int32),
+    _check_path(arrays, n_rows, n_candidates)
+    counts, groups, near = arrays["path.counts"], arrays["path.groups"], arrays.get("path.row_labels")
+    points = []
+    for k, own in enumerate(np.split(groups, np.cumsum(counts)[:-1]) if counts.size else []):
+        gains, significance = own.T
+        placed = arrays["path.placed"][k]
+        points.append(
+            PathGroups(
+                **{name: float(value) for name, value in zip(PATH_NUMBERS, arrays["path.numbers"][k])},
+                rows=arrays["path.rows"][k].astype(np.int32),
+                columns=arrays["path.columns"][k].astype(np.int32),
+                gains=gains,
+                significance=None if np.isnan(significance).any() else significance,
+                placed=placed.astype(np.int32) if (placed > NOT_PLACED).any() else None,
+                row_labels=None if near is None else near[k].astype(np.int32),
+            )
         )
-        for k in range(n_points)
-    ]
     return ConsensusPath(tuple(points), arrays["path.weights"])
 
 
+def _check_path(arrays: dict[str, NDArray[Any]], n_rows: int, n_candidates: int) -> None:
+    """Every array of a path has its size, and the groups of every point are among its own."""
+    counts, placed = arrays["path.counts"], arrays["path.placed"]
+    n_points = arrays["path.numbers"].shape[0]
+    _check_indices("path.counts", counts, n_points, n_rows + 1)
+    _check_numbers("path.numbers", arrays["path.numbers"], (n_points, len(PATH_NUMBERS)))
+    _check_numbers("path.groups", arrays["path.groups"], (int(counts.sum()), 2))
+    _check_numbers("path.weights", arrays["path.weights"], (n_candidates,))
+    sizes = {"path.rows": n_rows, "path.row_labels": n_rows, "path.columns": n_candidates}
+    for name in sizes.keys() & arrays.keys():
+        if arrays[name].shape != (n_points, sizes[name]):
+            raise FileFormatError(f"saved {name} has shape {arrays[name].shape}; expected {(n_points, sizes[name])}.")
+        for k, values in enumerate(arrays[name]):
+            _check_indices(name, values + 1, sizes[name], int(counts[k]) + 1)
+    if placed.ndim != 2 or placed.shape[0] != n_points or placed.shape[1] not in (0, arrays["inverse"].size):
+        raise FileFormatError(f"saved path.placed has shape {placed.shape}, which fits neither points nor elements.")
+    for k, values in enumerate(placed):
+        _check_indices("path.placed", values - NOT_PLACED, values.size, int(counts[k]) - NOT_PLACED)
+
+
 def _check_numbers(name: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:
-    """Real numbers in a given shape; NaN stands for what nobody was asked."""
+    """Real numbers in a given shape; NaN stands for what was not asked."""
     if values.shape != shape or values.dtype.kind != "f":
         raise FileFormatError(f"saved {name} has shape {values.shape} and type {values.dtype}; expected {shape}.")
 
 
 def _plain(value: Any) -> Any:
-    """Value that JSON can hold; what it cannot is kept as text."""
+    """The value as JSON can hold it; anything else becomes text."""
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -306,7 +315,7 @@ def _unpack(arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Consensus:
         names=tuple(str(name) for name in meta["names"]),
         unseen=_unpack_sparse("unseen", arrays) if "unseen.data" in arrays else None,
         mask_of=arrays.get("view_of"),
-        ids=_unpacked_ids(meta, arrays),
+        ids=_unpack_ids(meta, arrays),
         left_out=tuple((name, reason) for name, reason in meta["left_out"]),
     )
     _check_sizes(pool, members, arrays)

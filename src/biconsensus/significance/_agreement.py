@@ -219,7 +219,7 @@ class AgreementEvidence:
         return found
 
     def _unions(self, held: csr_array) -> Unions:
-        """Unions of candidates of each source for sets of which each candidate holds so much (n, T).
+        """Unions of the candidates of each source for some sets, by how much of each set every candidate holds (n, T).
 
         The candidates of a source that meet a set, by the share of them in it, make the unions of the first 1, 2, ...
         of them. Where candidates of a source overlap, single ones in place of unions.

@@ -12,6 +12,7 @@ from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.protocols import Solver
 
 __all__ = ["SOLVERS", "get_solver", "solver_names"]
+__dir__ = __all__.copy  # what dir() shows
 
 DENSE_COPIES = 8
 """Dense (r, q) arrays that the factorisation solvers hold at once, with room to spare."""
@@ -28,7 +29,13 @@ SOLVERS = {
 
 
 def solver_names() -> list[str]:
-    """Names of all solvers, including solvers of other packages (entry points ``biconsensus.solvers``)."""
+    """Names of all solvers, including solvers of other packages (entry points ``biconsensus.solvers``).
+
+    Examples
+    --------
+    >>> "vote" in solver_names()
+    True
+    """
     return sorted({*SOLVERS, *(point.name for point in entry_points(group="biconsensus.solvers"))})
 
 

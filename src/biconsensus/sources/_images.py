@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biconsensus.errors import InputError, InputTypeError, MissingDependencyError, TooLargeError
+from biconsensus._checks import need
+from biconsensus.errors import InputError, InputTypeError, TooLargeError
 from biconsensus.protocols import FloatArray
 
 GREY = np.array([0.299, 0.587, 0.114])
@@ -54,7 +55,8 @@ def line_segments(
     4
     """
     grey = as_grey_bytes(image, max_pixels=max_pixels)
-    detector = _opencv().createLineSegmentDetector(2)  # 2: advanced refinement, the mode that reports the NFA
+    # 2: advanced refinement, the mode that reports the number of false alarms
+    detector = need("cv2", "vision").createLineSegmentDetector(2)
     lines, widths, _, nfa = detector.detect(grey)
     if lines is None:
         return LineSegments(np.empty((0, 4)), np.empty(0), np.empty(0))
@@ -121,12 +123,3 @@ def _checked(array: NDArray[Any], max_pixels: int) -> NDArray[Any]:
         bad = np.argwhere(~np.isfinite(array))
         raise InputError(f"image has {len(bad)} NaN or infinite values, the first at {tuple(map(int, bad[0]))}.")
     return array
-
-
-def _opencv() -> Any:
-    """OpenCV, if it is there."""
-    try:
-        import cv2
-    except ImportError as error:
-        raise MissingDependencyError.of("opencv-python-headless", "vision") from error
-    return cv2

@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from scipy.cluster.hierarchy import ward
 from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 from scipy.spatial import KDTree
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.neighbors import NearestNeighbors
@@ -37,6 +37,8 @@ LINKS = 10
 """Neighbours that count as linked."""
 MOST_VECTORS = 30
 """Eigenvectors, and so clusters, of spectral clustering: beyond, their order is mostly noise."""
+MOST_DENSE = 2_000
+"""Rows up to which all eigenvectors are computed where ARPACK finds none: that takes two seconds."""
 BASIS = 2 * MOST_VECTORS
 """Vectors that products with a matrix build up before a restart, twice as many as are wanted: what ARPACK advises."""
 MOST_RESTARTS = 40
@@ -158,7 +160,13 @@ def _largest_eigenvectors(walk: csr_array) -> tuple[FloatArray, FloatArray]:
             return values, vectors
         except ArpackNoConvergence:
             pass
-    values, vectors = eigsh(csc_array(walk), MOST_VECTORS, sigma=1.0 + 1e-5, v0=start)
+    try:
+        values, vectors = eigsh(csc_array(walk), MOST_VECTORS, sigma=1.0 + 1e-5, v0=start)
+    except ArpackError:
+        # SciPy before 1.17 gives up where there are few different eigenvalues, as of many equal points
+        if walk.shape[0] > MOST_DENSE:
+            raise
+        values, vectors = np.linalg.eigh(walk.toarray())
     return values, vectors
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "sequential_ransac",
     "t_linkage",
 ]
+__dir__ = __all__.copy  # what dir() shows
 
 FITTERS: dict[str, Callable[..., IntArray]] = {
     "ransac": ransac,

@@ -8,3 +8,4 @@ from biconsensus.pool.io._tables import LabelTable, PointTable, read_labels, rea
 from biconsensus.pool.io._writing import atomic_path, write_table
 
 __all__ = ["LabelTable", "PointTable", "atomic_path", "read_labels", "read_points", "write_table"]
+__dir__ = __all__.copy  # what dir() shows

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biconsensus._checks import available_memory
-from biconsensus.errors import FileFormatError, MissingDependencyError, UnknownNameError
+from biconsensus._checks import available_memory, need
+from biconsensus.errors import FileFormatError, UnknownNameError
 
 MAX_RATIO = 1200
 """Largest ratio of unpacked to packed size; deflate cannot do more, so more is a forged entry."""
@@ -72,11 +72,7 @@ def _member(names: list[str], key: str) -> str:
 def read_parquet(source: Path | BytesIO, name: str | None = None) -> dict[str, NDArray[Any]]:
     """Columns of a Parquet file or folder: small integers stay small, missing cells are masked or None."""
     name = name or str(source)
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingDependencyError.of("pyarrow", "tables") from None
+    pa, parquet = need("pyarrow", "tables"), need("pyarrow.parquet", "tables")
     try:
         table = parquet.read_table(source)
     except (pa.ArrowException, OSError) as error:
@@ -93,10 +89,7 @@ def read_parquet(source: Path | BytesIO, name: str | None = None) -> dict[str, N
 
 def read_sheet(source: Path | BytesIO, name: str) -> tuple[list[list[str]], list[int], list[str]]:
     """Cells of the first sheet of an Excel file as text, their lines, and the names of all sheets."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingDependencyError.of("openpyxl", "tables") from None
+    openpyxl = need("openpyxl", "tables")
     try:
         with zipfile.ZipFile(source) as archive:
             check_archive(archive, name)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biconsensus._checks import need
 from biconsensus.errors import InputError, MissingDependencyError, UnknownNameError
 
 
@@ -256,11 +257,7 @@ def _json(path: Path, table: dict[str, NDArray[Any]]) -> None:
 
 def _parquet(path: Path, table: dict[str, NDArray[Any]]) -> None:
     """Parquet; types are kept, a missing value is null."""
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingDependencyError.of("pyarrow", "tables") from None
+    pa, parquet = need("pyarrow", "tables"), need("pyarrow.parquet", "tables")
     arrays = {name: pa.array(np.ma.getdata(v), mask=_mask(v)) for name, v in table.items()}
     parquet.write_table(pa.table(arrays), path)
 

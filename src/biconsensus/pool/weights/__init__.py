@@ -12,6 +12,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray
 
 __all__ = ["RULES", "weigh"]
+__dir__ = __all__.copy  # what dir() shows
 
 RULES = {
     "uniform": "biconsensus.pool.weights._uniform:uniform",

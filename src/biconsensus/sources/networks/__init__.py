@@ -23,6 +23,7 @@ from biconsensus.sources.networks._spectral import spectral
 from biconsensus.sources.networks._walktrap import walktrap
 
 __all__ = ["ALGORITHMS", "Algorithm", "get_algorithm"]
+__dir__ = __all__.copy  # what dir() shows
 
 
 Grouping: TypeAlias = IntArray | csr_array
