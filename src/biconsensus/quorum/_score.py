@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._groups import (
@@ -360,6 +359,8 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
 
 def leading_vectors(matrix: FloatArray, number: int) -> FloatArray:
     """(n, k) eigenvectors of the largest eigenvalues of a symmetric matrix."""
+    from scipy.linalg import eigh  # which a consensus without a given number of groups need not wait for
+
     n = matrix.shape[0]
     number = min(number, n)
     _, vectors = eigh(matrix, subset_by_index=(n - number, n - 1))

@@ -463,7 +463,7 @@ def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_threads_are_for_many_memberships_unless_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ballot, "effective_n_jobs", lambda n: 8 if n == -1 else n or 1)
+    monkeypatch.setattr(ballot, "n_threads", lambda n: 8 if n == -1 else n)
     problem = problem_of(np.ones((4, 5), bool))
     monkeypatch.setattr(ballot, "MANY", 19)
     assert [Ballot(problem, HALF, n).n_jobs for n in (None, 1, 3)] == [8, 1, 3]

@@ -19,13 +19,12 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._groups import stored_rows, sums_by
 from biconsensus.matrix._matrix import PreferenceMatrix
-from biconsensus.pool._rows import column_sizes
+from biconsensus.pool._rows import column_sizes, n_threads
 from biconsensus.protocols import GUARD, BoolArray, FloatArray, IntArray
 
 SINGLE = 2**24
@@ -347,7 +346,8 @@ class Ballot:
 
     def __init__(self, problem: PreferenceMatrix, quorum: Fraction, n_jobs: int | None = None) -> None:
         self.problem, self.quorum = problem, quorum
-        self.n_jobs = effective_n_jobs(-1 if n_jobs is None and problem.entries.nnz > MANY else n_jobs)
+        fitting = -1 if problem.entries.nnz > MANY else 1
+        self.n_jobs = n_threads(fitting if n_jobs is None else n_jobs)
         self.unit = whole_unit(problem.weights)
         self.weights = problem.weights if self.unit is None else np.rint(problem.weights / self.unit)
 
