@@ -449,6 +449,7 @@ def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch)
     votes = Ballot(problem, HALF)
     columns = np.arange(100)
     assert votes._way(63, columns[:63]) is votes._dense
+    monkeypatch.setattr(ballot, "MADE", 0)
     monkeypatch.setattr(ballot, "TURNED", 10)
     assert votes._way(9, columns[:9]) is votes._dense
     # 100 sets reach 100 memberships: 20 * 100 + 10 * 100 steps against 100 * 100
@@ -456,6 +457,9 @@ def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch)
     # the matrix is turned already: 20 * 5 steps against 1 * 100, and one more
     assert votes._way(1, columns[:5]) is votes._sparse
     assert votes._way(1, columns[:6]) is votes._dense
+    monkeypatch.setattr(ballot, "MADE", 1)
+    assert votes._way(1, columns[:5]) is votes._dense
+    monkeypatch.setattr(ballot, "MADE", 0)
     assert votes._way(1, columns[:2], 3.0) is votes._dense
     monkeypatch.setattr(ballot, "MANY", 50)
     assert votes._way(10**6, columns) is votes._sparse
