@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
+from biconsensus.pool import _agreement
 from biconsensus.pool._agreement import agreement_matrix, redundant_sources, source_agreement
 from biconsensus.pool._diagnostics import diagnose
 from biconsensus.pool.weights import weigh
@@ -46,6 +47,15 @@ def test_runs_of_one_setting_are_redundant_however_different_they_are() -> None:
     runs = [bc.Provenance("k-means", {"k": 8}, seed) for seed in range(3)] + [bc.Provenance("ward", {"k": 8}, 0)]
     table = np.random.default_rng(0).integers(8, size=(4, 200))
     assert [own.tolist() for own in redundant_sources(bc.Pool.from_labels(list(table), sources=runs))] == [[0, 1, 2]]
+
+
+def test_sets_of_redundant_sources_are_joined_by_any_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    alike = np.eye(7)
+    for a, b in ((0, 5), (5, 3), (3, 6), (1, 4)):
+        alike[a, b] = alike[b, a] = 0.96
+    monkeypatch.setattr(_agreement, "agreement_matrix", lambda pool: alike)
+    pool = bc.Pool.from_labels(list(np.random.default_rng(0).integers(8, size=(7, 20))))
+    assert [own.tolist() for own in redundant_sources(pool)] == [[0, 3, 5, 6], [1, 4]]
 
 
 def test_sources_of_one_name_without_a_setting_are_not_taken_for_runs() -> None:

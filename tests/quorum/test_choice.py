@@ -21,6 +21,7 @@ from biconsensus.quorum._choice import (
     score_options,
 )
 from biconsensus.quorum._path import N_CONFIRMED, QuorumPath
+from biconsensus.quorum._score import FitMeasures
 from biconsensus.significance import _points
 
 
@@ -144,6 +145,7 @@ def test_base_results_are_the_groups_of_each_source_that_has_two(plain) -> None:
     assert adjusted_rand_score(found["base result 'first'"], TABLE[:, 0]) == 1.0
     assert adjusted_rand_score(found["base result 'third'"], TABLE[:, 3]) == 1.0
     assert len(base_results(path)) == 4  # two of them have one name
+    assert all(option.point.fit == FitMeasures() for option in base_results(path))  # the data will say how they fit
     crumbs = QuorumPath.of(pool, min_elements=11, min_candidates=2)
     kept = [option for option in base_results(crumbs) if "third" in option.origin]
     assert len(kept[0].point) == 2  # of the minimum size
@@ -198,7 +200,7 @@ def test_the_score_is_the_evidence_times_a_power_of_the_backing(plain) -> None:
         for one in scored:
             assert one.evidence == (10.0 if len(one.option.point) == 3 else 5.0)
             assert one.score == pytest.approx(one.evidence * backers_of(plain, one, sharpness) ** power)
-            assert one.shows_groups
+        assert any(one.shows_groups for one in scored)
     for one in scored_by(plain, three=-3.0, other=0.0):
         assert one.score == one.evidence == (-3.0 if len(one.option.point) == 3 else 0.0)
         assert not one.shows_groups
@@ -231,8 +233,21 @@ def test_without_backers_that_show_groups_at_all_nothing_is_chosen(plain) -> Non
     for asked, shown in ((1.4, 1.4 * 5 / 4), (1.7, 2.0), (9.0, 2.0)):
         scored = scored_by(plain, backers_against_one_group=lambda labels, asked=asked: asked)
         assert any(one.shows_groups for one in scored) is (most >= shown)
-        assert [one.shows_groups for one in scored] == [backers_of(plain, one) >= shown for one in scored]
+        assert all(backers_of(plain, one) >= shown for one in scored if one.shows_groups)
         assert any(one.score > 0 for one in scored) is (most >= shown)
+
+
+def test_after_an_option_that_shows_groups_no_other_is_asked(plain) -> None:
+    asked: list[float] = []
+
+    def never_enough_but_once(labels: np.ndarray) -> float:
+        asked.append(0.0)
+        return np.inf if len(asked) < 3 else 0.0
+
+    scored = scored_by(plain, backers_against_one_group=never_enough_but_once)
+    assert len(asked) == 3 < len(scored)
+    assert sum(one.shows_groups for one in scored) == 1
+    assert all(one.score > 0 for one in scored)
 
 
 def test_in_a_small_pool_evidence_that_is_clear_needs_no_backers(plain, monkeypatch) -> None:

@@ -44,6 +44,15 @@ import biconsensus.sources._running, biconsensus.communities._runs
     assert "sklearn" not in loaded_by(code)
 
 
+def test_a_small_table_waits_for_nothing_that_it_does_not_use() -> None:
+    """Processes, graphs and linear algebra take as long to import as a small consensus takes."""
+    code = "import biconsensus as bc\nbc.find_consensus([[0] * 8 + [1] * 8] * 4).labels"
+    code += "\nfrom biconsensus.pool._agreement import redundant_sources"
+    code += "\nassert len(redundant_sources(bc.Pool.from_labels([[0] * 8 + [1] * 8] * 4))) == 1"
+    code += "\nassert 'scipy.sparse.csgraph' not in sys.modules"
+    assert "joblib" not in loaded_by(code)
+
+
 def test_all_is_exact_and_sorted() -> None:
     assert biconsensus.__all__ == sorted(biconsensus.__all__) == dir(biconsensus)
 

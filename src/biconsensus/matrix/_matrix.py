@@ -23,7 +23,9 @@ UNWEIGHTED = (
     "as_floats",
     "amounts_by_column",
     "row_of_entry",
+    "row_lengths",
     "amounts",
+    "columns_of_sources",
     "sizes",
     "row_length",
     "_lists",
@@ -114,9 +116,19 @@ class PreferenceMatrix:
         return counts if self.binary else counts * self.entries.data
 
     @cached_property
+    def columns_of_sources(self) -> csr_array:
+        """(c, q) the columns of each source, in the type of products."""
+        return csr_array(self.backers.T.astype(np.float64))
+
+    @cached_property
+    def row_lengths(self) -> IntArray:
+        """(r,) how many entries each row stores."""
+        return np.asarray(np.diff(self.entries.indptr))
+
+    @cached_property
     def row_length(self) -> int:
         """Columns of the longest row, where most rows have nearly as many, as in tables of labels; else 0."""
-        length = int(np.diff(self.entries.indptr).max(initial=0))
+        length = int(self.row_lengths.max(initial=0))
         return length if length * self.shape[0] <= PADDED * self.entries.nnz else 0
 
     def columns_of_rows(self, part: slice | IntArray) -> IntArray:

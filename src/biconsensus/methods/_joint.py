@@ -239,7 +239,7 @@ class Votes:
         else:
             scores = self.column_scores(rows)
             best = scores.argmax(axis=1)
-            top = scores[np.arange(best.size), best]
+            top = np.take(scores, best + np.arange(0, scores.size, n_groups))
         return np.where(top > 0, best, -1)
 
     def columns_in_turn(self, rows: IntArray) -> IntArray:
@@ -277,7 +277,7 @@ class Votes:
 
     def _stored_in(self, rows: IntArray) -> int:
         """Stored entries of the rows that are in a group."""
-        return int(np.diff(self.problem.entries.indptr)[rows >= 0].sum())
+        return int(self.problem.row_lengths @ (rows >= 0))
 
     def row_scores(self, columns: IntArray, part: slice | None = None) -> FloatArray:
         """(T, r) gain in each group of columns of each row, or of some of them.
@@ -315,11 +315,12 @@ class Votes:
 
     def column_scores(self, rows: IntArray) -> FloatArray:
         """(q, T) gain of each column in each group of rows."""
-        held = self.problem.held_by_columns(rows, n_groups_of(rows))
-        asked = np.broadcast_to(self.problem.group_sizes(rows, 0), held.shape)
+        asked = self.problem.group_sizes(rows, 0)
         if self.unseen_by_mask is not None and self.problem.mask is not None:
             asked = asked - self._lost(rows).toarray()[self.problem.mask]
-        return self.reward[:, None] * held - self.cost[:, None] * asked
+        scores = self.reward[:, None] * self.problem.held_by_columns(rows, n_groups_of(rows))
+        scores -= self.cost[:, None] * asked
+        return scores
 
     def _near_columns(self, rows: IntArray) -> csr_array:
         """(q, T) the same where the column holds an element of the group: elsewhere it can only lose."""
@@ -382,8 +383,11 @@ class Votes:
 
 def consecutive(groups: IntArray) -> IntArray:
     """Groups numbered 0, 1, ... in the order of their old numbers; -1 stays."""
-    kept = np.unique(groups[groups >= 0])
-    return np.where(groups >= 0, np.searchsorted(kept, groups), -1)
+    used = np.zeros(n_groups_of(groups) + 1, bool)  # the last place is that of items in no group
+    used[groups] = True
+    number = np.cumsum(used) - 1
+    number[-1] = -1
+    return np.asarray(number[groups])
 
 
 def first_of_each(marks: BoolArray) -> IntArray:

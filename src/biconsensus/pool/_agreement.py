@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
@@ -89,9 +88,11 @@ def redundant_sources(pool: Pool) -> list[IntArray]:
     [[0, 2]]
     """
     alike = (agreement_matrix(pool) >= SAME) | same_setting(pool)
-    number, part = connected_components(csr_array(alike), directed=False)
-    sizes = np.bincount(part, minlength=number)
-    return [np.flatnonzero(part == k) for k in np.flatnonzero(sizes > 1)]
+    # a set is known by its first source, which spreads to all that say the same
+    first, before = np.arange(len(alike)), np.full(len(alike), -1)
+    while not np.array_equal(first, before):
+        first, before = np.where(alike, first, len(alike)).min(axis=1), first
+    return [np.flatnonzero(first == k) for k in np.flatnonzero(np.bincount(first) > 1)]
 
 
 def same_setting(pool: Pool) -> BoolArray:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -46,6 +45,15 @@ DIRECT = 1
 REPEATED = 8
 """Rows for each distinct one from which threads have an index each: where fewer rows are alike, every index would hold
 most of the distinct rows, and uniting them takes longer than the threads save (measured at 4 and at 15)."""
+
+
+def n_threads(n_jobs: int) -> int:
+    """Number of threads, negative ones counted from all cores."""
+    if n_jobs == 1:
+        return 1
+    from joblib import effective_n_jobs  # a sixth of a second of processes and sockets, which small tables never need
+
+    return int(effective_n_jobs(n_jobs))
 
 
 def group_columns(columns: Sequence[NDArray[Any]], n_jobs: int | None = None) -> tuple[IntArray, Numbers]:
@@ -200,7 +208,7 @@ class Numbering:
 
     def __init__(self, n_rows: int | None, n_jobs: int | None) -> None:
         one_segment = n_rows is not None and n_rows <= SEGMENT
-        self._n_jobs = 1 if one_segment else effective_n_jobs(-1 if n_jobs is None else n_jobs)
+        self._n_jobs = 1 if one_segment else n_threads(-1 if n_jobs is None else n_jobs)
         # one thread for each index, so that an index meets its segments in order and knows where a row came first
         self._threads = [ThreadPoolExecutor(1) for _ in range(self._n_jobs)] if self._n_jobs > 1 else []
         self._indexes: list[dict[Layout, RowIndex]] = [{} for _ in range(self._n_jobs)]

@@ -9,10 +9,11 @@ from fractions import Fraction
 import numpy as np
 from scipy.sparse import csr_array
 
-from biconsensus.matrix._groups import Blocks
+from biconsensus.matrix._groups import Blocks, stored_rows, sums_by
 from biconsensus.methods._joint import Votes
 from biconsensus.protocols import Evidence, FloatArray, IntArray
-from biconsensus.quorum._path import PathPoint, QuorumPath, make_point, rows_of_source
+from biconsensus.quorum._path import PathPoint, QuorumPath, in_order, rows_of_source
+from biconsensus.quorum._score import FitMeasures, nearest
 
 HALF = Fraction(1, 2)
 N_ALTERNATIVES = 3
@@ -45,7 +46,7 @@ class Scored:
     score: float
     """Evidence times the root of the backing of the pool."""
     shows_groups: bool = False
-    """Whether it is enough to show that the elements are more than one group."""
+    """Whether it is enough to show that the elements are more than one group; not asked where another one is."""
 
 
 def options_of(path: QuorumPath, more: Iterable[Option] = ()) -> list[Option]:
@@ -82,7 +83,9 @@ def base_results(path: QuorumPath) -> list[Option]:
         gains = np.zeros(large.size)
         some = problem.group_gains(rows, backing, HALF)
         gains[: some.size] = some
-        point = make_point(path.scorer, HALF, Blocks(rows, backing, gains), backing, base=base)
+        blocks = in_order(Blocks(rows, backing, gains))
+        # its fit to the pool is not measured: base results are options only where the data says which one is best
+        point = PathPoint(HALF, blocks, nearest(problem, blocks), backing, problem.weights, FitMeasures(), base=base)
         found.append(Option(point, f"base result {name!r}"))
     return found
 
@@ -127,18 +130,23 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
     sharpness = getattr(evidence, "sharpness", SHARPNESS)
     power = getattr(evidence, "backing_power", 0.5)
 
-    def scored_as(option: Option, labels: IntArray) -> Scored:
+    def scored_as(option: Option, labels: IntArray, shown: bool = False) -> Scored:
         value = evidence.of_grouping(labels)
         if value <= 0:
             return Scored(option, value, value)
         agreement = np.maximum(agreement_with(path, option.point.row_labels), 0.0)
         copies = path.condensed.units[1]  # sources of the pool for each that is left in a condensed one
         backers = copies * float((agreement**BACKER).sum())
-        against = against_one_group(labels)
-        clear = few_sources and 0 < against <= asked
-        if backers < fewest and not clear:
+        backed = backers >= fewest
+        if not backed and not few_sources:
             return Scored(option, value, 0.0)
         score = value * (copies * float((agreement**sharpness).sum())) ** power
+        if backed and shown:
+            return Scored(option, value, score)
+        against = against_one_group(labels)
+        clear = few_sources and 0 < against <= asked
+        if not backed and not clear:
+            return Scored(option, value, 0.0)
         needed = against * repeats
         # where no number of backers is enough, a small pool has not enough either
         enough = backers >= (min(needed, possible) if needed < np.inf else needed)
@@ -151,7 +159,11 @@ def score_options(path: QuorumPath, options: list[Option], evidence: Evidence, r
 
     looked_at: IntArray | None = getattr(evidence, "looked_at", None)
     if looked_at is None or not path.condensed.sampled:
-        return ranked([scored_as(option, path.labels(option.point)[row_of]) for option in options])
+        every: list[Scored] = []
+        for option in options:
+            shown = any(one.shows_groups for one in every)
+            every.append(scored_as(option, path.labels(option.point)[row_of], shown))
+        return ranked(every)
     rows, place = np.unique(row_of[looked_at], return_inverse=True)
     part, n_wide = path.condensed.wide_with(rows), path.condensed.wide.shape[0]
     labels = np.full(row_of.size, -1)
@@ -177,19 +189,20 @@ def agreement_with(path: QuorumPath, labels: IntArray) -> FloatArray:
         return found
     held = problem.shared_with_groups(labels, n_groups)
     # pairs are counted among elements, of which a row of a condensed pool may stand for several
-    held.data = held.data * path.condensed.units[0]
-    sizes = np.asarray(held.sum(axis=1)).ravel()
-    pairs = held.copy()
-    pairs.data = pairs.data * (pairs.data - 1.0) / 2.0
-    by_source = problem.backers.T.astype(np.float64).tocsr()
-    both = by_source @ np.asarray(pairs.sum(axis=1)).ravel()
-    own = by_source @ (sizes * (sizes - 1.0) / 2.0)
+    held.data *= path.condensed.units[0]
+    column, by_source = stored_rows(held), problem.columns_of_sources
+    both = by_source @ sums_by(column, _pairs(held.data), held.shape[0])
+    own = by_source @ _pairs(sums_by(column, held.data, held.shape[0]))
     theirs_sizes = (by_source @ held).toarray()
-    theirs = (theirs_sizes * (theirs_sizes - 1.0) / 2.0).sum(axis=1)
-    total = theirs_sizes.sum(axis=1)
-    chance = own * theirs / np.maximum(total * (total - 1.0) / 2.0, 1.0)
+    theirs = _pairs(theirs_sizes).sum(axis=1)
+    chance = own * theirs / np.maximum(_pairs(theirs_sizes.sum(axis=1)), 1.0)
     top = (own + theirs) / 2.0 - chance
     return np.where(top > 1e-9, (both - chance) / np.where(top > 1e-9, top, 1.0), 0.0)
+
+
+def _pairs(x: FloatArray) -> FloatArray:
+    """Pairs among x elements."""
+    return x * (x - 1.0) / 2.0
 
 
 def alternatives_of(scored: list[Scored]) -> list[dict[str, float | int | str]]:

@@ -44,7 +44,8 @@ N_CONFIRMED = 4
 """Points of a sampled path whose fit is measured on more rows; estimated, so that it costs far less than the path."""
 CLEAR_LEAD = 0.5
 """Lead in the score of the best point of a sampled path over all points at 1/2 and above from which on no majority
-is searched for: Algorithm 1 at 1/2 had at most 0.27 more than the best of these, on 34 pools of nine kinds."""
+is searched for. Algorithm 1 at 1/2 may have more than the best of these, up to 1.9 on 41 pools of 13 kinds with 3,000
+to 10,000 rows; but on the 19 of these with such a lead it never came up to the best point (`docs/tried/scale.md`)."""
 NEARLY_AS_GOOD = 0.005
 """Difference of scores up to which two groupings are as good as each other (see the page on the quorum)."""
 SAME_GROUPING = 0.999

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from biconsensus.matrix._groups import (
@@ -360,6 +359,8 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
 
 def leading_vectors(matrix: FloatArray, number: int) -> FloatArray:
     """(n, k) eigenvectors of the largest eigenvalues of a symmetric matrix."""
+    from scipy.linalg import eigh  # which a consensus without a given number of groups need not wait for
+
     n = matrix.shape[0]
     number = min(number, n)
     _, vectors = eigh(matrix, subset_by_index=(n - number, n - 1))
@@ -473,11 +474,11 @@ def contrast(
     if n_groups < 2:
         return 0.0, 0.0
     sizes = problem.group_sizes(labels, n_groups)
-    own = problem.entries @ weights
+    own = problem.as_floats @ weights
     # with everything seen, all rows could be in as many candidates; otherwise only in those whose sources saw them
     most = np.full(own.size, own.max()) if problem.unseen is None else own
     inside = np.flatnonzero((labels >= 0) & (own > 0))
-    entries = problem.entries if inside.size == labels.size else problem.entries[inside]
+    entries = problem.as_floats if inside.size == labels.size else problem.as_floats[inside]
     held = problem.shared_with_groups(labels, n_groups) if held is None else held
     weighted = csr_array((held.data * weights[stored_rows(held)], held.indices, held.indptr), shape=held.shape)
     with_own, with_other = _nearness(entries, weighted, labels[inside], np.maximum(sizes, 1.0))
@@ -501,7 +502,7 @@ def _nearness(
         return with_own, near.max(axis=1)
     with_own, with_other = np.empty(n_rows), np.empty(n_rows)
     for rows, _, _ in row_parts(entries):
-        sparse = csr_array(entries[rows].astype(np.float64) @ weighted)
+        sparse = csr_array(entries[rows] @ weighted)
         row = stored_rows(sparse)
         mine = sparse.indices == labels[rows][row]
         with_own[rows] = sums_by(row[mine], sparse.data[mine], sparse.shape[0])

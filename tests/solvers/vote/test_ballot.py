@@ -449,6 +449,7 @@ def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch)
     votes = Ballot(problem, HALF)
     columns = np.arange(100)
     assert votes._way(63, columns[:63]) is votes._dense
+    monkeypatch.setattr(ballot, "MADE", 0)
     monkeypatch.setattr(ballot, "TURNED", 10)
     assert votes._way(9, columns[:9]) is votes._dense
     # 100 sets reach 100 memberships: 20 * 100 + 10 * 100 steps against 100 * 100
@@ -456,6 +457,9 @@ def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch)
     # the matrix is turned already: 20 * 5 steps against 1 * 100, and one more
     assert votes._way(1, columns[:5]) is votes._sparse
     assert votes._way(1, columns[:6]) is votes._dense
+    monkeypatch.setattr(ballot, "MADE", 1)
+    assert votes._way(1, columns[:5]) is votes._dense
+    monkeypatch.setattr(ballot, "MADE", 0)
     assert votes._way(1, columns[:2], 3.0) is votes._dense
     monkeypatch.setattr(ballot, "MANY", 50)
     assert votes._way(10**6, columns) is votes._sparse
@@ -463,7 +467,7 @@ def test_a_ballot_takes_the_way_that_costs_less(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_threads_are_for_many_memberships_unless_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ballot, "effective_n_jobs", lambda n: 8 if n == -1 else n or 1)
+    monkeypatch.setattr(ballot, "n_threads", lambda n: 8 if n == -1 else n)
     problem = problem_of(np.ones((4, 5), bool))
     monkeypatch.setattr(ballot, "MANY", 19)
     assert [Ballot(problem, HALF, n).n_jobs for n in (None, 1, 3)] == [8, 1, 3]
