@@ -310,7 +310,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if np.ndim(X) == 1 and np.size(X):
             raise InputError(
                 f"X must be a table, one row for each element and one column for each coordinate; got {np.size(X)} "
-                "numbers in a row."
+                "numbers in a row. Reshape your data, as in X.reshape(-1, 2)."
             )
         check_columns_are_numbers(X)
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
