@@ -349,6 +349,7 @@ def test_near_elements_count_more_than_as_many_at_the_edge() -> None:
     assert tight < loose - 0.8 * 38 * (log_tightness([0.16])[0] - log_tightness([0.9])[0])
 
 
+@pytest.mark.filterwarnings("ignore::biconsensus.errors.ThresholdWarning")  # clouds are no planes, and the data say so
 def test_clouds_end_in_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     # a quarter of the hypotheses of a round, and of those that there are
     monkeypatch.setattr("biconsensus.fitting._hypotheses._COLUMNS", (32, 256))

@@ -33,9 +33,9 @@ def two_planes(noise: float = 0.5) -> Any:
     return np.concatenate(parts)
 
 
-def setting() -> tuple[Any, Family, Exchange]:
+def setting(x: Any = None) -> tuple[Any, Family, Exchange]:
     """The matches, their family, and a search over sets of models."""
-    x = two_planes()
+    x = two_planes() if x is None else x
     family = families_of("homography", x, sampling_of(None), nfa_of(None))[0]
 
     def columns(found: list[Found]) -> list[Column]:
@@ -105,6 +105,27 @@ class TestExchange:
         less = [exchange.without(state, t) for t in (0, 2)]
         assert [len(one.found) for one in less] == [2, 2]
         assert all(one.evidence > state.evidence and sizes(one.how.labels)[0] >= 78 for one in less)
+
+    def test_a_loose_model_goes_where_others_are_tight(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        x = two_planes()
+        rng = np.random.default_rng(3)
+        tree = np.hstack([x[:80, :2], x[:80, :2] + [-40, 25] + rng.normal(0, 3, (80, 2))])
+        _, family, exchange = setting(np.vstack([x, tree]))
+        monkeypatch.setattr(exchange, "_drawn", lambda found, data: [])
+        planes = [model_of(family, one) for one in MAPS]
+        loose = model_of(family, np.array([[1.0, 0, -40], [0, 1, 25], [0, 0, 1]]))
+        before = exchange.explain([*planes, loose])
+        assert before.how.loose.tolist() == [False, False, True]
+        assert before.evidence > exchange.explain(planes).evidence  # by the evidence it would stay
+        state = exchange.run(before.found)
+        assert len(state.found) == 2
+        assert not state.how.loose.any()
+
+    def test_loose_models_stay_where_all_are(self) -> None:
+        _, family, exchange = setting(two_planes(noise=3.0))
+        state = exchange.run([model_of(family, one) for one in MAPS])
+        assert state.how.loose.all()
+        assert len(state.found) == 2
 
     def test_only_one_of_like_hypotheses_is_kept(self) -> None:
         x, family, _ = setting()

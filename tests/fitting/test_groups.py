@@ -291,6 +291,26 @@ class TestUnexplained:
             each.append(nfa - max(held, 0) * tight + 0.5 * np.log10(max(held, 1)))
         assert left.scores[1] == pytest.approx(min(each))
 
+    def test_a_flat_ellipse_is_no_tighter_than_the_line_within_it(self) -> None:
+        # a threshold of 0.04 holds both sides of an ellipse that is 0.03 wide: chance is nearer to one of them, too
+        rng = np.random.default_rng(0)
+        x = np.vstack(
+            [np.column_stack([rng.uniform(-0.8, 0.8, 60), rng.normal(0, 0.015, 60)]), rng.uniform(-1, 1, (200, 2))]
+        )
+        line, ellipse = families_of(["line", "ellipse"], x, Sampling(), Nfa())
+        tests = [replace(line_test(x), model=one.model, left_out=one.model.sample_size) for one in (line, ellipse)]
+        flat = np.array([0.0, 0.0, 1.0, 0.015, 0.0])
+        of_line, of_flat = (ModelHits.of(x, test, [Fit(one, 0.04, 0.04)]) for test, one in zip(tests, (LINES[0], flat)))
+        np.testing.assert_array_equal(of_line.nearer, 1.0)
+        beside = np.minimum(tests[1].model.residuals(flat[None], tests[1].chance.points)[:, 0] / 0.04, 2.0)
+        measured, n_hit = (beside[beside <= 1] ** 2).mean(), np.count_nonzero(beside <= 1)
+        most = measured + np.sqrt((1 / 5 - 1 / 9) / n_hit)  # one standard error above
+        assert of_flat.nearer[2] == pytest.approx(1 / 3 / most)
+        assert of_flat.nearer[2] > 1.1
+        together = Unexplained([of_line, of_flat], np.ones(len(x)), 2000).scores[1]
+        unaware = replace(of_flat, nearer=np.ones(3))
+        assert together > Unexplained([of_line, unaware], np.ones(len(x)), 2000).scores[1] + 1
+
     def test_weights_count_without_tightness(self) -> None:
         x = lines()
         weights = np.linspace(0.5, 2.0, len(x))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from biconsensus import MultiModelFitter
-from biconsensus.errors import NoConsensusWarning
 from biconsensus.fitting import Nfa, Sampling, _threshold
 from biconsensus.fitting._groups import settle
 from biconsensus.fitting._settings import families_of
@@ -94,13 +92,3 @@ def test_scale_is_the_median_of_all_families(monkeypatch: pytest.MonkeyPatch) ->
     assert asked == [("line", "local", (145, 2), 77), ("circle", "local", (145, 2), 77)]
     monkeypatch.setattr(_threshold, "_scales", lambda *rest: [])
     assert _threshold.scale_of(families, x, np.random.default_rng(0)) is None
-
-
-def test_a_threshold_far_too_small_is_told_where_nothing_is_found() -> None:
-    rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (200, 2))
-    x[:100, 1] = x[:100, 0] / 2 + rng.normal(0, 0.01, 100)
-    with pytest.warns(NoConsensusWarning, match=r"a larger threshold \(the data suggest 0\.0[1-5]\d*\) may help"):
-        MultiModelFitter("line", 1e-5, random_state=0).fit(x)
-    with pytest.warns(NoConsensusWarning, match="or another threshold may help"):
-        MultiModelFitter("line", 1e-5, random_state=0).fit(rng.uniform(-1, 1, (100, 2)))

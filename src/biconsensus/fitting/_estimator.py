@@ -18,10 +18,10 @@ from biconsensus._checks import (
     check_jobs,
     check_seed,
     check_squares,
-    warn_user,
 )
 from biconsensus._names import parameters
-from biconsensus.errors import NoConsensusWarning
+from biconsensus.errors import InputError
+from biconsensus.fitting._advice import warn_of_nothing, warn_of_pieces
 from biconsensus.fitting._describe import Extent, covariance_of, extent_of
 from biconsensus.fitting._groups import Found
 from biconsensus.fitting._search import consensus_of, fitted_labels, labels_of, members_of, searched
@@ -37,7 +37,7 @@ from biconsensus.fitting._settings import (
     nfa_of,
     sampling_of,
 )
-from biconsensus.fitting._threshold import RANGE, far_above, warn_if_too_large
+from biconsensus.fitting._threshold import RANGE, warn_if_too_large
 from biconsensus.pool._pool import Pool
 from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import Consensus, made_by
@@ -218,16 +218,9 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.consensus_ = made_by(consensus_of(self._found, data, self.membership_, self.labels_), self, "fit(X)")
         self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
-            suggested = None if threshold is None else far_above(threshold, families, data)
-            more = (
-                "another threshold" if suggested is None else f"a larger threshold (the data suggest {suggested:.2g})"
-            )
-            warn_user(
-                f"no model is meaningful (epsilon={self.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "
-                f"passed the screening. More samples (n_samples), samples of another kind (sampling) or {more} may "
-                "help.",
-                NoConsensusWarning,
-            )
+            warn_of_nothing(search, families, data, threshold)
+        elif threshold is not None and not search.uneven:
+            warn_of_pieces(structures, families, data)
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -314,6 +307,11 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _numbers(self, X: ArrayLike, reset: bool = True) -> FloatArray:
         """(m, d) the elements as finite numbers."""
         check_is_plain(X)
+        if np.ndim(X) == 1 and np.size(X):
+            raise InputError(
+                f"X must be a table, one row for each element and one column for each coordinate; got {np.size(X)} "
+                "numbers in a row. Reshape your data, as in X.reshape(-1, 2)."
+            )
         check_columns_are_numbers(X)
         data = check_finite(validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=reset))
         return check_squares(data)

@@ -65,6 +65,13 @@ class Column:
         """Elements within the reach, the only ones that can be of the model."""
         return np.flatnonzero(self.distances <= self.reach)
 
+    @cached_property
+    def largest_scale(self) -> float:
+        """The largest scale that the model may have."""
+        # squared distances over c and the squared scale follow the law F of c and the degrees of freedom of Student's
+        widest = 1 / np.sqrt(self.codimension * fdtri(self.codimension, _TAIL, _WITHIN))
+        return float(widest * self.threshold)
+
 
 @dataclass(frozen=True)
 class Explained:
@@ -78,6 +85,8 @@ class Explained:
     """(t,) scale of each model."""
     gains: FloatArray
     """(m,) logarithm of the density of each element by its model over that of clutter; 0 for clutter."""
+    loose: BoolArray
+    """(t,) models whose likeliest scale is larger than they may have, so that they got the largest."""
 
 
 def explained(columns: list[Column], log_tests: float, near: Neighbours | None = None) -> Explained:
@@ -91,7 +100,7 @@ def explained(columns: list[Column], log_tests: float, near: Neighbours | None =
     """
     n, k = len(columns[0].distances) if columns else 0, len(columns)
     if not columns:
-        return Explained(0.0, np.empty(0, np.int64), np.empty(0), np.empty(0))
+        return Explained(0.0, np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, bool))
     scales = np.array([_FIRST_SCALE * one.threshold for one in columns])
     names, gains = np.full((n, k + 1), -np.log(k + 1)), np.zeros((n, k + 1))
     for _ in range(_STEPS):
@@ -111,7 +120,8 @@ def explained(columns: list[Column], log_tests: float, near: Neighbours | None =
         if near is not None and near.shifts is not None and len(own) > one.used:
             # the elements that determine a model say nothing against it, either
             total -= (1 - one.used / len(own)) * _moved_together(one, labels == t, near, near.shifts)
-    return Explained(total, np.where(labels == k, -1, labels), scales, chosen)
+    loose = scales == [one.largest_scale for one in columns]
+    return Explained(total, np.where(labels == k, -1, labels), scales, chosen, loose)
 
 
 def _moved_together(one: Column, own: BoolArray, near: Neighbours, shifts: FloatArray) -> float:
@@ -177,6 +187,4 @@ def _scale(one: Column, own: BoolArray, before: float) -> float:
         return before
     weights = student_weights(distances, one.codimension, before)
     square = float((weights * distances**2).sum() / (len(distances) - one.used) / one.codimension)
-    # squared distances over c and the squared scale follow the law F of c and the degrees of freedom of Student's law
-    largest = 1 / np.sqrt(one.codimension * fdtri(one.codimension, _TAIL, _WITHIN))
-    return float(np.clip(np.sqrt(square), _SMALLEST_SCALE * one.threshold, largest * one.threshold))
+    return float(np.clip(np.sqrt(square), _SMALLEST_SCALE * one.threshold, one.largest_scale))

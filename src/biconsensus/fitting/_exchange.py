@@ -71,8 +71,21 @@ class Exchange:
         return Explanation(found, columns, explained(columns, _CHOICES, self._near))
 
     def run(self, found: list[Found], others: Sequence[Found] = ()) -> Explanation:
-        """Improve a set of models by single changes; `others` may be added to it, beside models that are drawn."""
-        state = self._settled(self.explain(found))
+        """Improve a set of models by single changes; `others` may be added to it, beside models that are drawn.
+
+        On the way a loose model may hold two structures until each has its own. In the end clutter makes such models.
+        """
+        return self._without_loose(self._changed(self._settled(self.explain(found)), others))
+
+    def _without_loose(self, state: Explanation) -> Explanation:
+        """The set without its loose models; as it was where all are, because then the threshold is too small."""
+        tight = state
+        while tight.how.loose.any() and len(tight.found) > 1:
+            tight = self.without(tight, int(np.argmax(tight.how.loose)))
+        return state if tight.how.loose.any() else tight
+
+    def _changed(self, state: Explanation, others: Sequence[Found]) -> Explanation:
+        """The set after single changes, as long as they help."""
         for _ in range(_CHANGES):
             changed = self.fewer(state) or self._more(state, others)
             if changed is None:

@@ -243,6 +243,8 @@ class ModelHits:
     n_levels: int
     codimension: float
     """Power of the threshold with which the hit probability grows."""
+    nearer: FloatArray
+    """(w,) how much smaller the squared distances of chance are, on average, than that power says; at least 1."""
 
     @property
     def within(self) -> BoolArray:
@@ -267,6 +269,12 @@ class ModelHits:
         chance = test.chance.probability(test.model, repeated, widths) if test.chance.rule != "background" else None
         background = np.hstack([beside <= level for level in levels])
         measured = count_hits(background) / max(len(background), 1) if chance is None else chance
+        power = float(getattr(test.model, "codimension", 0)) or _codimension(measured.reshape(len(levels), -1), levels)
+        squares = np.hstack([np.where(beside <= level, beside / level, 0.0) ** 2 for level in levels]).sum(axis=0)
+        n_hit = np.maximum(count_hits(background), 1)
+        expected, fourth = power / (power + 2), power / (power + 4)
+        # one standard error above what is measured, so that the error alone says little
+        most = squares / n_hit + np.sqrt((fourth - expected**2) / n_hit)
         return cls(
             test,
             hits.astype(np.float64),
@@ -275,7 +283,8 @@ class ModelHits:
             measured,
             widths,
             len(levels),
-            float(getattr(test.model, "codimension", 0)) or _codimension(measured.reshape(len(levels), -1), levels),
+            power,
+            np.maximum(expected / most, 1.0),
         )
 
 
@@ -339,6 +348,9 @@ class Unexplained:
         if test.weights is None:
             held = self._held[index] - used
             mean = np.maximum(self._squares[index], 0.0) / np.maximum(held, 1.0)
+            if len(self._models) > 1:
+                # both sides of a flat ellipse lie near each other, and chance as near to one of them as elements do
+                mean = mean * one.nearer
             nfa = nfa - np.maximum(held, 0.0) * log_tightness(mean, one.codimension) / test.clumps(one.levels)
             # a plane is no cylinder of a hundred metres: each parameter that another family does without costs what
             # it takes to tell, half a logarithm of the number of elements

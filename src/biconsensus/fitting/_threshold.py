@@ -80,8 +80,8 @@ def propose_threshold(
 
 def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray) -> None:
     """Warn of a threshold that is far above what the data suggest, with a proposal."""
-    proposal = _proposal(families, data)
-    if not proposal or proposal > threshold / _FAR:  # 0 where elements repeat, which says nothing about the noise
+    proposal = proposal_of(families, data)
+    if proposal is None or not far_above(proposal, threshold):
         return
     size = diagonal(families[0].model, families[0].view(data))
     warn_user(
@@ -91,16 +91,16 @@ def warn_if_too_large(threshold: float, families: list[Family], data: FloatArray
     )
 
 
-def far_above(threshold: float, families: list[Family], data: FloatArray) -> float | None:
-    """The threshold that the data suggest, where it is far above the one that was given; None otherwise."""
-    proposal = _proposal(families, data)
-    return proposal if proposal and proposal > _FAR * threshold else None
+def far_above(low: float, high: float) -> bool:
+    """Whether one threshold is far above another."""
+    return high >= _FAR * low
 
 
-def _proposal(families: list[Family], data: FloatArray) -> float | None:
-    """Threshold that suits the data, from some of them where there are many."""
+def proposal_of(families: list[Family], data: FloatArray) -> float | None:
+    """Threshold that suits the data, from some of them where there are many; None where nothing is meaningful."""
     chosen = data if len(data) <= _LOOKED_AT else data[:: -(-len(data) // _LOOKED_AT)]
-    return scale_of(families, chosen, np.random.default_rng(0))
+    # 0 where elements repeat, which says nothing about the noise
+    return scale_of(families, chosen, np.random.default_rng(0)) or None
 
 
 def scale_of(

@@ -20,7 +20,8 @@ def check_bounds(bounds: Mapping[str, tuple[float, float]], models: Iterable[Mod
     known = sorted({name for model in models for name in measures_of(model)})
     for name, pair in bounds.items():
         if name not in known:
-            raise InputError(f"bounds names {name!r}, which none of the models has; known: {known}.")
+            others = f"they have {', '.join(known)}" if known else "no bound applies to them"
+            raise InputError(f"bounds names {name!r}, which none of the models has: {others}.")
         low, high = (np.nan, np.nan) if np.shape(pair) != (2,) else (float(pair[0]), float(pair[1]))
         if not low <= high:
             raise InputError(f"bounds[{name!r}] must be a pair (lowest, highest), got {pair!r}.")

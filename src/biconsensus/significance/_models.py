@@ -31,6 +31,7 @@ _TINY = 1e-200
 _TERMS = 32
 """Terms of the hypergeometric series that are added at a time: most tails need no more."""
 _TILTS = np.geomspace(1e-2, 1e5, 128)
+"""Tilts at which Chernoff's bound is tried, an eighth of an e-fold apart, which loses at most 0.001 decades a hit."""
 _ONE_SIGMA = 0.6827
 """Part of all numbers that a normal law has within one standard deviation."""
 _CLUMPED = 64
