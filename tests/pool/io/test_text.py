@@ -6,7 +6,7 @@ import pytest
 
 from biconsensus.errors import FileFormatError
 from biconsensus.pool.io import read_labels, read_points
-from tests.helpers.files import written
+from tests.helpers.files import values, written
 
 
 # -- labels ---------------------------------------------------------------------------------------------------------
@@ -47,7 +47,8 @@ def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
         (b"a,b\n", "no row below|2"),
         (b"a,b\n0,1\n0\n", "line 3, column 2: the line has 1 cell, line 1 has 2"),
         (b"a,b\n0,1\n0,1,2\n", "line 3, column 3: the line has 3 cells, line 1 has 2"),
-        (b"a,b\n0,1\n\n0,1\n", "line 3, column 1: the line is blank"),
+        (b"a,b\n0,1\n\n0,1\n", "line 3, column 1: the line is blank; delete it"),
+        (b"a,b\n0,1,,x\n", "line 2, column 3: the line has 4 cells, line 1 has 2"),
         (b"a,b\n0,1\n\xff\xfa,1\n", "line 3 is not UTF-8 text"),
         (b"a,b\n0,1\n0,\x001\n", "line 3 holds a zero byte"),
     ],
@@ -67,3 +68,21 @@ def test_wrong_separator_names_the_right_one(tmp_path):
         FileFormatError, match=r"line 2, column 1 \(a;b\): '0;1' is no finite number; is the separator a sem"
     ):
         read_points(path, separator=",")
+
+
+@pytest.mark.parametrize("text", ["a,b,\n0,1,\n1,0,\n", "a,b\n0,1,\n1,0,,\n", "a,b, \n0,1\n1,0\n"])
+def test_separators_at_the_end_of_lines_make_no_column(tmp_path, text):
+    table = read_labels(written(tmp_path, text))
+    assert {name: column.tolist() for name, column in table.columns.items()} == {"a": [0, 1], "b": [1, 0]}
+
+
+def test_a_last_cell_that_is_empty_in_some_lines_stays(tmp_path):
+    table = read_labels(written(tmp_path, "a,b\n0,\n1,0\n"))
+    assert values(table.columns["b"]) == [None, 0]
+
+
+def test_a_tsv_file_with_commas_is_no_single_column(tmp_path):
+    table = read_labels(written(tmp_path, "a,b\n0,1\n1,0\n", "table.tsv"))
+    assert list(table.columns) == ["a", "b"]
+    table = read_labels(written(tmp_path, "a\tb\nx,1\ty,2\nx,2\ty,2\n", "table.tsv"), header=True)
+    assert table.columns["a"].tolist() == ["x,1", "x,2"]

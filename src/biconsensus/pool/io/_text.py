@@ -30,8 +30,10 @@ class Cells:
 def text_cells(data: bytes, name: str, separator: str | None = None) -> Cells:
     """Read a text table; what is wrong with it is an error with file, line and column."""
     text = _decoded(data, name)
-    separator = separator or ("\t" if name.lower().endswith(".tsv") else sniff(text))
+    tabs = name.lower().endswith(".tsv") and "\t" in text  # a cell of such a file may hold commas
+    separator = separator or ("\t" if tabs else sniff(text))
     rows, lines = _split(name, text, separator)
+    _cut_empty_ends(rows)
     _check_lengths(name, rows, lines, separator)
     return Cells(rows, lines)
 
@@ -66,7 +68,9 @@ def _decoded(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         called = encoding.upper().removesuffix("-SIG")
-        raise FileFormatError(f"{name}: line {line} is not {called} text; save the file as UTF-8.") from None
+        raise FileFormatError(
+            f"{name}: line {line} is not {called} text; save the file as UTF-8 (in Excel: CSV UTF-8)."
+        ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise FileFormatError(f"{name}: line {line} holds a zero byte; this is not a text table.")
@@ -91,6 +95,16 @@ def _split(name: str, text: str, separator: str) -> tuple[list[list[str]], list[
     return rows, lines
 
 
+def _cut_empty_ends(rows: list[list[str]]) -> None:
+    """Remove the cells behind the last column in which any line has text: programs end lines with a separator."""
+    width = max((len(row) for row in rows), default=0)
+    if width < 2 or any(len(row) == width and row[-1].strip() for row in rows):
+        return
+    width = max(next((k + 1 for k in reversed(range(len(row))) if row[k].strip()), 0) for row in rows)
+    for row in rows:
+        del row[max(width, 1) :]
+
+
 def _check_lengths(name: str, rows: list[list[str]], lines: list[int], separator: str) -> None:
     """All rows as long as the first; a blank line is an empty cell of a table with one column only."""
     expected = len(rows[0]) if rows else 0
@@ -100,10 +114,12 @@ def _check_lengths(name: str, rows: list[list[str]], lines: list[int], separator
         if not row and expected == 1:
             rows[k] = [""]
         elif len(row) != expected:
-            what = f"the line has {counted(len(row), 'cell')}" if row else "the line is blank"
+            if not row:
+                raise FileFormatError(f"{name}: line {line}, column 1: the line is blank; delete it.")
             raise FileFormatError(
-                f"{name}: line {line}, column {min(len(row), expected) + 1}: {what}, line {lines[0]} has {expected} "
-                f"(separator: {SEPARATORS.get(separator, separator)}); make all lines equally long."
+                f"{name}: line {line}, column {min(len(row), expected) + 1}: the line has {counted(len(row), 'cell')}, "
+                f"line {lines[0]} has {expected} (separator: {SEPARATORS.get(separator, separator)}); make all lines "
+                "equally long."
             )
 
 
