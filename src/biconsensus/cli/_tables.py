@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -216,7 +217,7 @@ def _unusable_columns(path: Path, reading: Reading) -> str:
     text, bad, rows = list[str](), list[str](), set[int]()
     for name, column in columns.items():
         cells = ["" if cell is None or cell != cell else str(cell) for cell in column.tolist()]
-        wrong = [k for k, cell in enumerate(cells) if not is_number(cell)]
+        wrong = [k for k, cell in enumerate(cells) if not (is_number(cell) and isfinite(float(cell)))]
         if wrong and all(FRACTION.fullmatch(cells[k]) for k in wrong):
             return f"Column {name!r} holds numbers such as {cells[wrong[0]]!r}. {PLAIN_NUMBERS}"
         if 2 * len(wrong) > len(cells) and any(cells):

@@ -17,6 +17,7 @@ from biconsensus._words import counted
 from biconsensus.errors import FileFormatError
 from biconsensus.explore._doubts import grouping_doubt, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
+from biconsensus.pool.io._arrays import PACKED
 from biconsensus.pool.io._doubts import fractions_in, label_doubts
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
@@ -99,7 +100,7 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
     -------
     Subject
     """
-    ending = path.suffix.lower()
+    ending = form_of(path)
     if kind is None:
         kind = RESULT if ending in RESULTS else NETWORK if ending in NETWORKS else None
     if kind == RESULT:
@@ -140,9 +141,22 @@ def check_ending(path: Path, name: str) -> None:
     name : str
         What people call it.
     """
-    if path.suffix.lower() not in (*TABLES, *NETWORKS, *RESULTS):
-        known = ", ".join([*TABLES, *NETWORKS, *RESULTS])
-        raise FileFormatError(f"{name}: unknown ending {path.suffix!r}; allowed are {known}.")
+    packed, form = path.suffix.lower(), form_of(path)
+    known = (*TABLES, *NETWORKS, *RESULTS)
+    if packed in PACKED:
+        known = ("", *TABLES, *NETWORKS) if packed == ".gz" else ("", *TABLES)
+    if form not in known:
+        allowed = ", ".join([*TABLES, *NETWORKS, *RESULTS])
+        raise FileFormatError(
+            f"{name}: unknown ending {form or packed!r}; allowed are {allowed}, and tables packed as "
+            f"{', '.join(PACKED)}."
+        )
+
+
+def form_of(path: Path) -> str:
+    """The ending that tells the form of a file: the last, or that before the ending of a packed one."""
+    ending = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if ending in PACKED else ending
 
 
 def _measurements(table: LabelTable) -> list[str]:

@@ -162,7 +162,9 @@ def render_report(
     True
     """
     if truth is not None and len(truth) != consensus.labels.size:
-        raise InputError(f"truth has {counted(len(truth), 'label')}; there are {consensus.labels.size:,} elements.")
+        raise InputError(
+            f"truth must have one label for each of the {consensus.labels.size:,} elements; it has {len(truth):,}."
+        )
     template = page_template()
     content = page_data(
         consensus,

@@ -161,3 +161,9 @@ def test_many_columns_are_shown_with_the_last(tmp_path):
     names = ",".join(f"run{k}" for k in range(9))
     table = label_table(written(tmp_path, f"{names},city\n" + f"{'0,' * 9}x\n{'1,' * 9}y\n"), Reading())
     assert "(run0, run1, run2, run3, run4, ..., city)" in table.decided
+
+
+def test_warnings_of_python_name_no_options_of_the_command_line(tmp_path):
+    rows = "".join(f"p{k},{k % 2},{k % 2}\n" for k in range(6))
+    with pytest.warns(PoolWarning, match=r"taken as the ids; columns=\[...\] chooses otherwise\.$"):
+        read_labels(written(tmp_path, "patient,a,b\n" + rows))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
-from biconsensus.errors import FileFormatError
+from biconsensus.errors import FileFormatError, PoolWarning
 from biconsensus.pool.io import read_labels, read_points
 from tests.helpers.files import values, written
 
@@ -86,3 +88,27 @@ def test_a_tsv_file_with_commas_is_no_single_column(tmp_path):
     assert list(table.columns) == ["a", "b"]
     table = read_labels(written(tmp_path, "a\tb\nx,1\ty,2\nx,2\ty,2\n", "table.tsv"), header=True)
     assert table.columns["a"].tolist() == ["x,1", "x,2"]
+
+
+@pytest.mark.parametrize("text", ["# x y\n1.5 2\n3 4\n", "#x,y\n1.5,2\n3,4\n", "# made by me\n#\n# x y\n1.5 2\n3 4\n"])
+def test_a_header_behind_a_mark_of_comments_is_a_header(tmp_path, text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PoolWarning)
+        points = read_points(written(tmp_path, text))
+    assert points.names == ["x", "y"]
+    assert points.X.tolist() == [[1.5, 2], [3, 4]]
+
+
+def test_comments_above_the_table_are_left_out_with_a_note(tmp_path):
+    path = written(tmp_path, "# of 2024, by me, with love\n# no more\na,b\n0,1\n1,?\n")
+    with pytest.warns(PoolWarning, match="lines above the table that begin with # were left out: 2"):
+        table = read_labels(path)
+    assert "line 3 is the header" in table.decided
+    with pytest.raises(FileFormatError, match=r"line 5, column 2 \(b\)"):
+        read_points(path)
+
+
+def test_names_that_begin_with_a_mark_are_no_comments(tmp_path):
+    table = read_labels(written(tmp_path, "#a,0,1\n#b,1,1\nc,0,0\n"), id_column=0)
+    assert table.ids.tolist() == ["#a", "#b", "c"]
+    assert read_labels(written(tmp_path, "#a,0\n#b,1\n"), id_column=0).ids.tolist() == ["#a", "#b"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
@@ -231,7 +232,8 @@ def true_groups(values: Any) -> Any:
 def _warned(table: Table) -> Table:
     """The same table, after a warning for every decision that deserves a look."""
     for note in table.notes:
-        warn_user(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning)
+        said = re.sub(r" \(--[a-z-]+\)", "", note)  # options are for the command line
+        warn_user(f"{table.decided.partition(':')[0]}: {said}.", PoolWarning)
     return table
 
 
@@ -342,8 +344,11 @@ def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     if not rows:
         raise FileFormatError(f"{name}: there is a header and no row below it; give at least one row.")
     names = _names(cells.rows[0]) if header else [f"{STEMS[kind]}{k}" for k in range(len(rows[0]))]
-    said = "line 1 is the header" if header else "no header"
-    return Raw(name, dict(zip(names, np.array(rows, dtype=object).T)), lines, said, () if note is None else (note,))
+    said = f"line {cells.lines[0]} is the header" if header else "no header"
+    notes = [] if note is None else [note.replace("line 1 ", f"line {cells.lines[0]} ", 1)]
+    if cells.comments:
+        notes.append(f"lines above the table that begin with # were left out: {cells.comments}")
+    return Raw(name, dict(zip(names, np.array(rows, dtype=object).T)), lines, said, tuple(notes))
 
 
 def _names(header: list[str]) -> list[str]:

@@ -25,6 +25,8 @@ class Cells:
     rows: list[list[str]]
     lines: list[int]
     """Line of the file at which each row ends, from 1."""
+    comments: int = 0
+    """Lines above the table that begin with #."""
 
 
 def text_cells(data: bytes, name: str, separator: str | None = None) -> Cells:
@@ -33,9 +35,10 @@ def text_cells(data: bytes, name: str, separator: str | None = None) -> Cells:
     tabs = name.lower().endswith(".tsv") and "\t" in text  # a cell of such a file may hold commas
     separator = separator or ("\t" if tabs else sniff(text))
     rows, lines = _split(name, text, separator)
+    comments = _take_comments(rows, lines)
     _cut_empty_ends(rows)
     _check_lengths(name, rows, lines, separator)
-    return Cells(rows, lines)
+    return Cells(rows, lines, comments)
 
 
 def sniff(text: str) -> str:
@@ -93,6 +96,23 @@ def _split(name: str, text: str, separator: str) -> tuple[list[list[str]], list[
         rows.pop()
         lines.pop()
     return rows, lines
+
+
+def _take_comments(rows: list[list[str]], lines: list[int]) -> int:
+    """Remove lines above the table that begin with #, and say how many; the last may be the header with such a mark."""
+    n = next((k for k, row in enumerate(rows) if not (row and row[0].startswith("#"))), 0)
+    if n == 0:
+        return 0
+    width, last = len(rows[n]), rows[n - 1]
+    if last[0] == "#" and len(last) == width + 1:  # NumPy writes "# x y"
+        del last[0]
+    if sum(len(row) == width for row in rows[:n]) > 1:  # names that begin with #, and no comments
+        return 0
+    if len(last) == width:
+        last[0] = last[0].removeprefix("#").lstrip()
+        n -= 1
+    del rows[:n], lines[:n]
+    return n
 
 
 def _cut_empty_ends(rows: list[list[str]]) -> None:
