@@ -394,6 +394,15 @@ def test_labels_and_pictures_can_be_saved(open_report: Callable[..., Any], movin
     assert Path(caught.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
+def test_axes_say_where_the_data_ends(open_report: Callable[..., Any], blobs: Any) -> None:
+    X = np.column_stack([np.linspace(-2, 1234.5, 120), np.linspace(0.25, 0.5, 120)])
+    page = open_report(blobs[0], X=X, features=["left to right", "up"]).page
+    with page.expect_download() as caught:
+        page.click('button[aria-label="Save the picture elements as SVG"]')
+    written = [node.text for node in ET.parse(caught.value.path()).getroot().iter() if node.tag.endswith("text")]
+    assert written == ["left to right", "-2", "1,230", "up", "0.25", "0.5"]
+
+
 def test_an_element_and_a_source_tell_their_story(open_report: Callable[..., Any]) -> None:
     labels = np.repeat([0, 1], 10)
     base = {f"run {k}": labels.copy() for k in range(5)}

@@ -112,3 +112,20 @@ def test_names_that_begin_with_a_mark_are_no_comments(tmp_path):
     table = read_labels(written(tmp_path, "#a,0,1\n#b,1,1\nc,0,0\n"), id_column=0)
     assert table.ids.tolist() == ["#a", "#b", "c"]
     assert read_labels(written(tmp_path, "#a,0\n#b,1\n"), id_column=0).ids.tolist() == ["#a", "#b"]
+
+
+def test_a_header_without_a_name_for_the_names_of_the_rows(tmp_path):
+    table = read_labels(written(tmp_path, '"a" "b"\n"x" 0 1\n"y" 1 0\n'))
+    assert table.ids.tolist() == ["x", "y"]
+    assert list(table.columns) == ["a", "b"]
+    with pytest.raises(FileFormatError, match="the line has 3 cells, line 1 has 2"):
+        read_labels(written(tmp_path, "a b\nx 0 1\nx 1 0\n"))
+
+
+@pytest.mark.parametrize("text", [",,\n,a,b\n,0,1\n,1,1\n", ",,\n,,\na,,b\n0,,1\n1,,1\n"])
+def test_a_table_may_begin_below_and_beside_the_first_cell(tmp_path, text):
+    table = read_labels(written(tmp_path, text))
+    assert {name: column.tolist() for name, column in table.columns.items()} == {"a": [0, 1], "b": [1, 1]}
+    assert table.ids is None
+    line = text.count("\n") - 2
+    assert f"line {line} is the header" in table.decided

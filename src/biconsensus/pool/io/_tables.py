@@ -337,6 +337,7 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
 
 def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of cells under the names of the header, or made-up names where there is none."""
+    cells = _trimmed(cells)
     if reading.header is None:
         check_no_title(cells.rows, name)
     header, note = looks_like_header(cells.rows, kind) if reading.header is None else (reading.header, None)
@@ -349,6 +350,17 @@ def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     if cells.comments:
         notes.append(f"lines above the table that begin with # were left out: {cells.comments}")
     return Raw(name, dict(zip(names, np.array(rows, dtype=object).T)), lines, said, tuple(notes))
+
+
+def _trimmed(cells: Cells) -> Cells:
+    """Cells without the empty rows above the table, and without columns that have neither a name nor a value."""
+    first = next((k for k, row in enumerate(cells.rows) if any(cell.strip() for cell in row)), 0)
+    rows = cells.rows[first:]
+    width = len(rows[0]) if rows else 0
+    kept = [k for k in range(width) if any(row[k].strip() for row in rows)]
+    if width > len(kept) > 0:
+        rows = [[row[k] for k in kept] for row in rows]
+    return replace(cells, rows=rows, lines=cells.lines[first:])
 
 
 def _names(header: list[str]) -> list[str]:

@@ -37,6 +37,7 @@ def text_cells(data: bytes, name: str, separator: str | None = None) -> Cells:
     rows, lines = _split(name, text, separator)
     comments = _take_comments(rows, lines)
     _cut_empty_ends(rows)
+    _name_rows(rows)
     _check_lengths(name, rows, lines, separator)
     return Cells(rows, lines, comments)
 
@@ -123,6 +124,13 @@ def _cut_empty_ends(rows: list[list[str]]) -> None:
     width = max(next((k + 1 for k in reversed(range(len(row))) if row[k].strip()), 0) for row in rows)
     for row in rows:
         del row[max(width, 1) :]
+
+
+def _name_rows(rows: list[list[str]]) -> None:
+    """Give a header that is one cell shorter than all lines, as R writes it, an empty name for the first column."""
+    width = len(rows[0]) + 1 if len(rows) > 1 else 0
+    if width > 1 and all(len(row) == width for row in rows[1:]) and len({row[0] for row in rows[1:]}) == len(rows) - 1:
+        rows[0].insert(0, "")
 
 
 def _check_lengths(name: str, rows: list[list[str]], lines: list[int], separator: str) -> None:
