@@ -113,7 +113,7 @@ def merge(seed: int) -> DemoResult:
     consensus = find_consensus(Pool.from_labels(base), unassigned="nearest")
     found = f"{len(consensus)} groups from {len(base)} groupings of {truth.size} points; four are there."
     table = {"id": [f"point {i}" for i in range(truth.size)], **base, "truth": truth}
-    table["k = 4, 30% not seen"] = np.ma.masked_invalid(partial).astype(np.int64)
+    table["k = 4, 30% not seen"] = np.ma.MaskedArray(base["k-means, k = 4"], np.isnan(partial))
     return DemoResult(consensus, truth, found, {"title": "Merging groupings", "X": X}, table)
 
 

@@ -21,7 +21,7 @@ from biconsensus.pool.io._arrays import PACKED
 from biconsensus.pool.io._doubts import fractions_in, label_doubts
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
-from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
+from biconsensus.pool.io._tables import LabelTable, label_table, point_table, text_columns, true_groups
 from biconsensus.protocols import Evidence, FloatArray, IntArray, Progress, silent
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import PathTrace
@@ -171,7 +171,11 @@ def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progr
     from biconsensus.pool._labels import exact_array
     from biconsensus.sources._running import Runs
 
-    table = point_table(path, replace(reading, key="X"), FEATURES)
+    reading = replace(reading, key="X")
+    if reading.columns is None and (texts := text_columns(path, reading)):
+        reading = replace(reading, drop=[*reading.drop, *texts])
+        notes = (*notes, f"left out because they hold text: {', '.join(map(repr, texts))}")
+    table = point_table(path, reading, FEATURES)
     estimator = ConsensusClustering(runs=Runs(progress=progress), random_state=SEED).fit(table.X)
     ids = None if table.ids is None else exact_array(table.ids)
     return Subject(

@@ -327,6 +327,12 @@ def _tells_apart(values: NDArray[Any], kind: str) -> bool:
     return 2 * sum(FRACTION.fullmatch(cell) is not None for cell in cells) <= len(cells)
 
 
+def is_text(values: NDArray[Any]) -> bool:
+    """Whether most cells of a column are neither numbers nor decimal numbers as people write them."""
+    cells = [str(value).strip() for value in _present(values)]
+    return 2 * sum(not is_number(cell) and not FRACTION.fullmatch(cell) for cell in cells) > values.size
+
+
 def _different(values: NDArray[Any]) -> bool:
     """Whether no value comes twice, in enough rows, of which more than half are there."""
     if values.size < FEWEST_ROWS:

@@ -37,6 +37,7 @@ from biconsensus.pool.io._roles import (
     check_no_title,
     decided,
     first_of,
+    is_text,
     looks_like_header,
     roles_of,
 )
@@ -216,6 +217,12 @@ def point_table(path: str | Path, reading: Reading, kind: str = FEATURES) -> Poi
     said = decided(raw, roles, kind)
     notes = (*raw.notes, *roles.notes)
     return PointTable(np.stack(X, axis=1), roles.used, ids, true, said, notes, roles.by_column(raw))
+
+
+def text_columns(path: str | Path, reading: Reading) -> list[str]:
+    """Columns of a table of features that hold text in most rows, and so cannot be features."""
+    raw, roles = columns_and_roles(path, FEATURES, reading)
+    return [name for name in roles.used if is_text(raw.columns[name])]
 
 
 def true_groups(values: Any) -> Any:
