@@ -53,6 +53,7 @@ def test_quoted_cells_keep_separators_and_line_breaks(tmp_path):
         (b"a,b\n0,1,,x\n", "line 2, column 3: the line has 4 cells, line 1 has 2"),
         (b"a,b\n0,1\n\xff\xfa,1\n", "line 3 is not UTF-8 text"),
         (b"a,b\n0,1\n0,\x001\n", "line 3 holds a zero byte"),
+        (b"\x1f\x8b\x08\x00", "packed by gzip"),
     ],
 )
 def test_bad_text_is_refused_with_its_place(tmp_path, text, message):

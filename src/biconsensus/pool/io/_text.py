@@ -66,6 +66,8 @@ def _decoded(data: bytes, name: str) -> str:
     """Text of a file: UTF-8 with or without a mark, or UTF-16 with one."""
     if not data.strip():
         raise FileFormatError(f"{name}: the file is empty (0 rows); give a table with at least one line.")
+    if data[:2] == b"\x1f\x8b":
+        raise FileFormatError(f"{name}: this is packed by gzip; give a file that ends in .gz, or unpack it (zcat).")
     encoding = MARKS.get(data[:2], "utf-8-sig")
     try:
         text = data.decode(encoding)
