@@ -135,7 +135,7 @@ CITIES = "a,b,city,note\n1.5,2,Bern,\n2.5,,Rome,x\n3.5,1,Bern,\n4.5,5,Rome,\n0.5
         ),
         (
             "name,x,y\n" + "".join(f"a{k},1{k}.5 kg,{k % 3}\n" for k in range(6)),
-            ["'10.5 kg' is no finite number. A number"],
+            ["'10.5 kg' is no finite number. A number", "--id x"],
         ),
         (
             "x,y\n" + "".join(f'"{k},500.5",1\n' for k in range(1, 7)),

@@ -483,6 +483,20 @@ def test_an_empty_consensus_has_a_page(open_report: Callable[..., Any]) -> None:
         consensus = bc.find_consensus([np.roll(np.arange(12), k) for k in range(3)])
     page = open_report(consensus).page
     assert page.inner_text("#path-none") == "There is no slider, because every quorum gives the same answer."
+    with pytest.warns(bc.errors.NoConsensusWarning):
+        consensus = bc.find_consensus([[0] * 12] * 3)
+    page = open_report(consensus).page
+    assert page.inner_text("#headline").endswith("every input group is empty or holds nearly everything.")
+
+
+def test_a_printed_table_has_all_its_columns(open_report: Callable[..., Any], moving: bc.Consensus) -> None:
+    page = open_report(moving).page
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 within its margins
+    table = page.locator("#groups table").bounding_box()
+    assert table["x"] + table["width"] <= 718
+    last = page.locator("#groups thead th").last.bounding_box()
+    assert last["x"] + last["width"] <= 718
 
 
 def test_a_million_elements_open_at_once(browser: Any, tmp_path: Path) -> None:

@@ -189,7 +189,9 @@ def hints(path: Path, reading: Reading) -> Iterator[None]:
         cell = re.search(r": '(.+?)' is no finite number", said)
         if cell is not None and FRACTION.fullmatch(cell[1]):
             said = re.split("; is the separator|; give a number", said)[0] + "."
-            more = PLAIN_NUMBERS
+            column = re.search(r"column \d+ \((.+?)\): '", said)
+            names = "" if column is None else f" If the column holds names, say --id {quote(column[1])}."
+            more = f"{PLAIN_NUMBERS}{names}"
         elif "is no finite number; give a number" in said or "the cell is empty" in said:
             more = _unusable_columns(path, reading)
         elif "unknown ending" in said and Path(path.name.removesuffix(".gz")).suffix.lower() in NETWORKS:

@@ -252,7 +252,11 @@ def headline(consensus: Consensus) -> str:
     if len(consensus) == 0 and noun == "model":
         return f"No model was found among {m:,} elements: chance explains all that were tried."
     if len(consensus) == 0:
-        return f"No group was found among {m:,} elements: the inputs do not agree on any of the minimum size."
+        silent = consensus.extraction.get("silent", 0) == consensus.pool.shape[1]
+        why = "every input group is empty or holds nearly everything"
+        if not silent:
+            why = "the inputs do not agree on any of the minimum size"
+        return f"No group was found among {m:,} elements: {why}."
     outside = (
         f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'} in no group" if left else "every element is in one"
     )
