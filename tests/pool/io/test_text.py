@@ -121,6 +121,8 @@ def test_a_header_without_a_name_for_the_names_of_the_rows(tmp_path):
     assert list(table.columns) == ["a", "b"]
     with pytest.raises(FileFormatError, match="the line has 3 cells, line 1 has 2"):
         read_labels(written(tmp_path, "a b\nx 0 1\nx 1 0\n"))
+    with pytest.raises(FileFormatError, match="the line has 3 cells, line 1 has 2"):
+        read_labels(written(tmp_path, "My study, 2024\nid,a,b\nx,0,1\ny,1,0\n"))
 
 
 @pytest.mark.parametrize("text", [",,\n,a,b\n,0,1\n,1,1\n", ",,\n,,\na,,b\n0,,1\n1,,1\n"])

@@ -194,7 +194,7 @@ def roles_of(raw: Raw, kind: str, reading: Reading) -> Roles:
         roles.notes.append(f"left out because the elements have ids already: {roles.ids!r}; {AS_USED}")
         roles.ids = None
     if asked is None:
-        if kind != VECTORS:
+        if kind == LABELS:  # a point needs all of its numbers
             _leave_out_empty(roles, raw)
         _leave_out_measures(roles, kind)
         _leave_out_ids(roles, raw, kind)

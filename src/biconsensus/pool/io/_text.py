@@ -129,9 +129,14 @@ def _cut_empty_ends(rows: list[list[str]]) -> None:
 
 
 def _name_rows(rows: list[list[str]]) -> None:
-    """Give a header that is one cell shorter than all lines, as R writes it, an empty name for the first column."""
+    """Give a header that is one cell shorter than all lines, as R writes it, an empty name for the first column.
+
+    A title with a comma in it looks the same, but below it are names and no numbers.
+    """
     width = len(rows[0]) + 1 if len(rows) > 1 else 0
-    if width > 1 and all(len(row) == width for row in rows[1:]) and len({row[0] for row in rows[1:]}) == len(rows) - 1:
+    if width < 3 or any(len(row) != width for row in rows[1:]) or not any(map(is_number, rows[1][1:])):
+        return
+    if len({row[0] for row in rows[1:]}) == len(rows) - 1:
         rows[0].insert(0, "")
 
 
