@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from biconsensus.cli import run
+from biconsensus.pool.io import write_table
 
 CASES = {
     "no such file": (["merge", "nope.csv"], "there is no file nope.csv"),
@@ -117,13 +118,42 @@ CITIES = "a,b,city,note\n1.5,2,Bern,\n2.5,,Rome,x\n3.5,1,Bern,\n4.5,5,Rome,\n0.5
     [
         (CITIES, ["--drop city,note", "1 of 5 rows has no number in 'b'"]),
         ("x;y\n1,5;2,5\n2,5;3,5\n", ["'1,5' is no finite number.", "decimal point", "decimal=','"]),
-        ("x;y;kind\n1,5;2,5;a\n2,5;3,5;b\n4,5;3,7;b\n5,5;3,8;a\n6,5;3,9;a\n", ["column 'x' have commas"]),
+        (
+            "x;y;kind\n1,5;2,5;a\n2,5;3,5;b\n4,5;3,7;b\n5,5;3,8;a\n6,5;3,9;a\n",
+            ["'1,5' is no finite number.", "decimal point"],
+        ),
         ("one,two\na,b\nb,a\na,a\n", ["No column holds numbers", "biconsensus merge"]),
         ("My data\nx,y\n1,2\n", ["a title or comments"]),
-        ("x,y\n1.5,1\n2.5,1\n?,2\n4.5,2\n5.5,3\n", ["column 'x' holds decimal numbers, but '?' is none", "--id x"]),
-        ("x,y\n" + "".join(f'"{k},500.5",1\n' for k in range(1, 7)), ["'1,500.5' is written with a comma"]),
+        ("x,y\n1.5,1\n2.5,1\n?,2\n4.5,2\n5.5,3\n", ["'?' is no finite number", "1 of 5 rows", "--drop x"]),
+        (
+            "name,x,y\n" + "".join(f"a{k},1{k}.5,{k % 3}\n" for k in range(6)) + "a6,n/a,1\n",
+            ["'n/a' is no", "--drop x."],
+        ),
+        (
+            "name,x,y\n" + "".join(f"a{k},1{k}.5%,{k % 3}\n" for k in range(6)),
+            ["'10.5%' is no finite number. A number has"],
+        ),
+        (
+            "name,x,y\n" + "".join(f"a{k},1{k}.5 kg,{k % 3}\n" for k in range(6)),
+            ["'10.5 kg' is no finite number. A number", "--id x"],
+        ),
+        (
+            "x,y\n" + "".join(f'"{k},500.5",1\n' for k in range(1, 7)),
+            ["'1,500.5' is no finite number. A number has a decimal point"],
+        ),
     ],
-    ids=["text and gaps", "decimal commas", "commas and text", "labels", "title", "broken column", "thousands"],
+    ids=[
+        "text and gaps",
+        "decimal commas",
+        "commas and text",
+        "labels",
+        "title",
+        "broken column",
+        "beside ids",
+        "percent",
+        "units",
+        "thousands",
+    ],
 )
 def test_errors_of_tables_say_what_to_do(
     here: Callable[..., Any], tmp_path: Path, content: str, said: list[str]
@@ -205,3 +235,22 @@ def test_a_report_is_a_page(here: Callable[..., Any], tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "give it a name that ends in .html" in done.stderr
     assert not (tmp_path / "page.pdf").exists()
+
+
+def test_a_folder_of_different_tables_is_no_table(here: Callable[..., Any], tmp_path: Path) -> None:
+    write_table(tmp_path / "a.parquet", {"id": np.arange(20), "one": np.arange(20) % 2, "two": np.arange(20) % 2})
+    write_table(tmp_path / "b.parquet", {"id": np.arange(20, 40), "one": np.arange(20) % 2, "two": np.arange(20) % 2})
+    done = here("merge", ".", "--quorum", "0.5", "--min-candidates", "1")
+    assert done.returncode == 0
+    assert "2 groupings (one, two); ids from 'id'" in done.stderr + done.stdout
+    write_table(tmp_path / "c.parquet", {"x": np.arange(20) / 3, "y": np.arange(20) / 7})
+    done = here("merge", ".")
+    assert done.returncode == 2
+    assert "a.parquet has the columns id, one, two, and c.parquet has x, y" in done.stderr
+    (tmp_path / "c.parquet").write_bytes(b"junk")
+    assert "c.parquet: cannot be read as Parquet" in here("merge", ".").stderr
+    assert "is a folder; name the file of the table" in here("cluster", ".").stderr
+
+
+def test_names_of_python_point_to_options(here: Callable[..., Any]) -> None:
+    assert "No such option: --n-runs. Use --runs." in here("communities", "g.gml", "--n-runs", "3").stderr

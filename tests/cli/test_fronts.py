@@ -431,3 +431,15 @@ def test_the_terminal_says_what_chances_near_one_mean(here: Callable[..., Any], 
     assert note in here("communities", "karate.gml", "-a", "louvain", "--runs", 3).stdout
     nx.write_gml(nx.ring_of_cliques(6, 6), tmp_path / "ring.gml")
     assert "by itself" not in here("communities", "ring.gml", "-a", "louvain", "--runs", 3).stdout
+
+
+def test_the_demo_says_how_to_find_its_groups_again(here: Callable[..., Any], tmp_path: Path) -> None:
+    said = here("demo").stdout
+    lines = [line.split()[1:] for line in said.partition("Find the groups")[2].splitlines() if "biconsensus" in line]
+    assert [line[0] for line in lines] == ["merge", "cluster", "communities", "fit", "explore"]
+    summary = json.loads((tmp_path / "demo-output" / "summary.json").read_text())
+    for line, front in zip(lines, ("merge", "clustering", "communities", "models")):
+        found = json.loads(here(*line, "--json").stdout)
+        assert len(found["sizes"]) == summary[front]["groups"], front
+        if front != "communities":  # a list of links has no place for what is known about nodes
+            assert found["scores"]["ari"] == pytest.approx(summary[front]["ari"]), front

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import networkx as nx
@@ -47,6 +48,9 @@ def test_edge_lists_are_known_by_their_columns(tmp_path: Path, line: str, ends: 
     path.write_text(f"{line}\n1,2\n", encoding="utf-8-sig")
     assert named_ends(path) == ends
     assert named_ends(path.with_suffix(".parquet")) == []
+    packed = tmp_path / "edges.csv.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert named_ends(packed) == ends
 
 
 def test_links_that_never_meet_are_no_network() -> None:

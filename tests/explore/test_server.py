@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import time
 from collections.abc import Iterator
@@ -101,6 +102,18 @@ def test_the_name_of_an_upload_is_no_path(client: Client, backend: Backend, name
     assert backend.space.subject is not None
     assert "/" not in backend.space.subject.name
     assert [path.parent for path in backend.folder.iterdir()] == [backend.folder]  # the one before is gone
+
+
+@pytest.mark.parametrize("name", ["labels.csv.gz", "labels.gz"])
+def test_a_packed_table_can_be_dropped(client: Client, backend: Backend, name: str) -> None:
+    assert client.upload(name, gzip.compress(b"a,b\n0,0\n0,0\n1,1\n1,1\n")).status == 200
+    backend.space.wait(None)
+    assert backend.space.subject is not None
+    assert backend.space.subject.name == name
+    assert backend.space.subject.pool.shape == (4, 4)
+    answer = client.upload("labels.exe.gz", b"x")
+    assert answer.status == 415
+    assert "unknown ending '.exe'" in answer.json()["error"]
 
 
 def test_an_upload_that_is_too_large_is_refused_before_it_is_there(client: Client, backend: Backend) -> None:

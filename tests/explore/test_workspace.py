@@ -326,3 +326,17 @@ def test_a_table_of_measurements_is_clustered_although_every_row_has_its_own(tmp
     (tmp_path / "x.csv").write_text("name,a,b,class\n" + rows)
     subject = open_file(tmp_path / "x.csv", "x.csv", None, Reading())
     assert (subject.kind, subject.X.shape) == ("points", (40, 2))
+
+
+def test_columns_of_text_beside_numbers_are_left_out(tmp_path: Path) -> None:
+    rng, path = np.random.default_rng(0), tmp_path / "measured.csv"
+    X = np.concatenate([rng.normal(size=(30, 2)), rng.normal(9, 1, (30, 2))])
+    rows = [f"n{k},{x:.3f},{y:.3f},{('red', 'blue')[k % 2]}" for k, (x, y) in enumerate(X)]
+    path.write_text("\n".join(["name,x,y,colour", *rows]) + "\n", encoding="utf-8")
+    subject = open_file(path, "measured.csv", None, Reading())
+    assert subject.X is not None
+    assert subject.X.shape == (60, 2)
+    assert "left out because they hold text: 'colour'" in subject.notes
+    assert subject.columns["colour"] == "left out"
+    with pytest.raises(BiconsensusError, match="'red' is no finite number"):
+        open_file(path, "measured.csv", "points", Reading(columns=["x", "colour"]))

@@ -214,6 +214,31 @@ def test_94_nothing_is_wider_than_a_phone(open_report: Callable[..., Any], blobs
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_long_names_make_nothing_wider_than_a_phone(open_report: Callable[..., Any]) -> None:
+    labels, long = np.repeat([0, 1], 10), "a long name of something " * 8
+    pool = bc.Pool.from_labels(
+        {f"{long}{k}": labels for k in range(4)}, ids=np.array([f"{long}{k}" for k in range(20)])
+    )
+    X = np.column_stack([labels, np.arange(20), np.arange(20) % 3]).astype(float)
+    page = open_report(paper_consensus(pool), X=X, features=[f"{long}{k}" for k in range(3)], title=long).page
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator("#view-axes select").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_scripts_the_groups_are_a_table(browser: Any, blobs: Any, tmp_path: Path) -> None:
+    blobs[0].write_report(tmp_path / "page.html")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    shown = page.locator("section:visible h2").all_inner_texts()
+    assert shown == ["Groups", "Do the sources fall into camps?", "About this result"]
+    assert page.locator("main noscript tbody tr").count() == 3
+    assert not page.locator("#controls").is_visible()
+    assert page.locator(".warning:visible").inner_text().startswith("The pictures and most tables")
+    context.close()
+
+
 READ_POINTS = """() => points.map((point, p) => {
   goTo(p);
   const rows = labelsCsv().trim().split("\\r\\n").slice(1).map((row) => Number(row.split(",")[1]));
@@ -369,6 +394,15 @@ def test_labels_and_pictures_can_be_saved(open_report: Callable[..., Any], movin
     assert Path(caught.value.path()).read_bytes().startswith(b"\x89PNG")
 
 
+def test_axes_say_where_the_data_ends(open_report: Callable[..., Any], blobs: Any) -> None:
+    X = np.column_stack([np.linspace(-2, 1234.5, 120), np.linspace(0.25, 0.5, 120)])
+    page = open_report(blobs[0], X=X, features=["left to right", "up"]).page
+    with page.expect_download() as caught:
+        page.click('button[aria-label="Save the picture elements as SVG"]')
+    written = [node.text for node in ET.parse(caught.value.path()).getroot().iter() if node.tag.endswith("text")]
+    assert written == ["left to right", "-2", "1,230", "up", "0.25", "0.5"]
+
+
 def test_an_element_and_a_source_tell_their_story(open_report: Callable[..., Any]) -> None:
     labels = np.repeat([0, 1], 10)
     base = {f"run {k}": labels.copy() for k in range(5)}
@@ -442,6 +476,27 @@ def test_an_empty_consensus_has_a_page(open_report: Callable[..., Any]) -> None:
         consensus = paper_consensus(np.arange(24).reshape(12, 2))
     page = open_report(consensus).page
     assert page.inner_text("#headline").startswith("No group was found among 12 elements")
+    assert not page.locator("#histogram").is_visible()
+    assert page.locator("#modes").count() == 0
+    assert page.inner_text("#path-none").startswith("This result has one point: its quorum was given")
+    with pytest.warns(bc.errors.NoConsensusWarning):
+        consensus = bc.find_consensus([np.roll(np.arange(12), k) for k in range(3)])
+    page = open_report(consensus).page
+    assert page.inner_text("#path-none") == "There is no slider, because every quorum gives the same answer."
+    with pytest.warns(bc.errors.NoConsensusWarning):
+        consensus = bc.find_consensus([[0] * 12] * 3)
+    page = open_report(consensus).page
+    assert page.inner_text("#headline").endswith("every input group is empty or holds nearly everything.")
+
+
+def test_a_printed_table_has_all_its_columns(open_report: Callable[..., Any], moving: bc.Consensus) -> None:
+    page = open_report(moving).page
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 718, "height": 1000})  # A4 within its margins
+    table = page.locator("#groups table").bounding_box()
+    assert table["x"] + table["width"] <= 718
+    last = page.locator("#groups thead th").last.bounding_box()
+    assert last["x"] + last["width"] <= 718
 
 
 def test_a_million_elements_open_at_once(browser: Any, tmp_path: Path) -> None:

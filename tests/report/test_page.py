@@ -101,7 +101,7 @@ def test_dissenting_source_is_named() -> None:
 
 
 def test_wrong_lengths_are_told(blobs: Any) -> None:
-    with pytest.raises(bc.errors.InputError, match="truth has 3 labels; there are 120 elements"):
+    with pytest.raises(bc.errors.InputError, match="truth must have one label for each of the 120 elements; it has 3"):
         render_report(blobs[0], truth=[0, 1, 2])
     with pytest.raises(bc.errors.InputError, match="X must have one row for each of the 120 elements"):
         render_report(blobs[0], X=np.zeros((3, 2)))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,10 +27,12 @@ class DemoResult:
     """What was found, in one sentence."""
     page: dict[str, Any] = field(default_factory=dict)
     """Options of the report."""
+    table: dict[str, Any] = field(default_factory=dict)
+    """The input as columns, for a file to try the commands on."""
 
 
 def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, DemoResult]:
-    """Run every front on small data and write tables, reports and a summary into a folder.
+    """Run every front on small data and write inputs, answers, reports and a summary into a folder.
 
     Parameters
     ----------
@@ -53,6 +56,7 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
     ['clustering', 'communities', 'merge', 'models']
     """
     from biconsensus import metrics
+    from biconsensus.pool.io import write_table
     from biconsensus.result._notebook import write_elements
 
     if out.exists() and not out.is_dir():
@@ -62,6 +66,7 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
     summary = {}
     for name, front in FRONTS.items():
         result = results[name] = front(seed)
+        write_table(out / INPUTS[name][0], result.table)
         write_elements(result.consensus, out / f"{name}.csv", {})
         result.consensus.write_report(out / f"{name}.html", truth=result.truth, **result.page)
         scores = {
@@ -72,7 +77,10 @@ def run_demo(out: Path, *, seed: int = 0, quiet: bool = False) -> dict[str, Demo
             _show(name, result, scores)
     (out / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     if not quiet:
-        print(f"tables and reports are in {out}: open {out / 'merge.html'} in a browser")
+        print(f"\nInputs, answers and reports are in {out}: open {out / 'merge.html'} in a browser.")
+        print("Find the groups in the inputs yourself:")
+        for file, command in [*INPUTS.values(), ("labels.csv", "explore {}")]:
+            print(f"  biconsensus {command.format(quote(str(out / file)))}")
     return results
 
 
@@ -104,7 +112,9 @@ def merge(seed: int) -> DemoResult:
     base["k = 4, 30% not seen"] = partial
     consensus = find_consensus(Pool.from_labels(base), unassigned="nearest")
     found = f"{len(consensus)} groups from {len(base)} groupings of {truth.size} points; four are there."
-    return DemoResult(consensus, truth, found, {"title": "Merging groupings", "X": X})
+    table = {"id": [f"point {i}" for i in range(truth.size)], **base, "truth": truth}
+    table["k = 4, 30% not seen"] = np.ma.MaskedArray(base["k-means, k = 4"], np.isnan(partial))
+    return DemoResult(consensus, truth, found, {"title": "Merging groupings", "X": X}, table)
 
 
 def clustering(seed: int) -> DemoResult:
@@ -113,11 +123,12 @@ def clustering(seed: int) -> DemoResult:
 
     from biconsensus import ConsensusClustering
 
-    X, truth = load_wine(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    wines = load_wine()
+    X, truth, names = wines.data, wines.target, wines.feature_names
     consensus = ConsensusClustering(random_state=seed).fit(X).consensus_
     found = f"{len(consensus)} clusters of {truth.size} wines; there are three growers."
-    return DemoResult(consensus, truth, found, {"title": "Clustering wines", "X": X})
+    table = {**dict(zip(names, X.T)), "truth": truth}
+    return DemoResult(consensus, truth, found, {"title": "Clustering wines", "X": X, "features": names}, table)
 
 
 def communities(seed: int) -> DemoResult:
@@ -131,7 +142,8 @@ def communities(seed: int) -> DemoResult:
     graph = nx.stochastic_block_model(sizes, np.where(np.eye(4, dtype=bool), 0.35, 0.02).tolist(), seed=seed + 1)
     consensus = ConsensusCommunities(random_state=seed).fit(graph).consensus_
     found = f"{len(consensus)} communities of {truth.size} nodes; four were planted."
-    return DemoResult(consensus, truth, found, {"title": "Communities of a network", "graph": graph})
+    table = dict(zip(("source", "target"), np.array(graph.edges).T))
+    return DemoResult(consensus, truth, found, {"title": "Communities of a network", "graph": graph}, table)
 
 
 def star(seed: int, n_lines: int = 5, n_points: int = 50, n_outliers: int = 250) -> tuple[FloatArray, IntArray]:
@@ -159,9 +171,8 @@ def models(seed: int) -> DemoResult:
     found = f"{len(fitter.params_)} lines among {X.shape[0]} points, half of them outliers; five were drawn."
     drawn = FittedModels(get_model("line"), fitter.params_, 0.02)
     extra = {"Parameters": parameters(fitter.params_)}
-    return DemoResult(
-        fitter.consensus_, truth, found, {"title": "Lines among outliers", "X": X, "models": drawn, "extra": extra}
-    )
+    page = {"title": "Lines among outliers", "X": X, "models": drawn, "extra": extra}
+    return DemoResult(fitter.consensus_, truth, found, page, {"x": X[:, 0], "y": X[:, 1], "truth": truth})
 
 
 FRONTS: dict[str, Callable[[int], DemoResult]] = {
@@ -170,3 +181,10 @@ FRONTS: dict[str, Callable[[int], DemoResult]] = {
     "communities": communities,
     "models": models,
 }
+INPUTS = {
+    "merge": ("labels.csv", "merge {}"),
+    "clustering": ("wines.csv", "cluster {} --seed 0"),
+    "communities": ("network.csv", "communities {} --seed 0"),
+    "models": ("points.csv", "fit {} --model line --threshold 0.02 --seed 0"),
+}
+"""The input of each front as a file, and the command that finds the groups in it."""

@@ -28,6 +28,7 @@ OPTIONS = {
     "min_elements": "--min-elements",
     "min_candidates": "--min-candidates",
     "n_samples": "--samples",
+    "n_runs": "--runs",
     "n_jobs": "--jobs",
     "random_state": "--seed",
     "sampling": "--sampling",

@@ -7,20 +7,22 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from biconsensus.cli._output import Output
-from biconsensus.pool.io._roles import FIRST_ROWS, ID_NAMES, Reading, Roles
+from biconsensus.pool.io._roles import FIRST_ROWS, FRACTION, ID_NAMES, Reading, Roles
 
 STREAMED = 64 << 20
 """Files of more bytes than this are read piece by piece: they are tens of times as large in memory."""
 MOST_REDUNDANT = 3
 """Sets of groupings that are named in notes; more of them would hide the other notes."""
-DECIMAL_POINT = "Numbers need a decimal point (in pandas: read_csv(..., sep=';', decimal=','), then to_csv)."
-FRACTION = re.compile(r"[-+]?(\d*[.,]\d+([eE][-+]?\d+)?|\d{1,3}(,\d{3})+(\.\d+)?)")
-"""A decimal number as people write it, also with a decimal comma, or with commas between thousands."""
+PLAIN_NUMBERS = (
+    "A number has a decimal point and no other mark or unit (in pandas: read_csv(..., sep=';', decimal=',', "
+    "thousands='.'), then to_csv)."
+)
 
 
 def label_pool(path: Path, reading: Reading, jobs: int, output: Output) -> tuple[Any, Any]:
@@ -116,19 +118,44 @@ def _streamed(path: Path, id_column: str | int | None, roles: Roles | None, jobs
 
 
 def _first_roles(path: Path, output: Output) -> Roles | None:
-    """What the columns of a large Parquet file are, by the rules for smaller ones on its first rows."""
-    if path.suffix.lower() == ".npy" or path.is_dir():
+    """What the columns of a large Parquet file or folder are, by the rules for smaller ones on its first rows."""
+    if path.suffix.lower() == ".npy":
         return None
     import pyarrow.parquet
 
     from biconsensus.pool.io._arrays import arrow_column
     from biconsensus.pool.io._roles import LABELS, Raw, decided, roles_of
 
-    rows = next(pyarrow.parquet.ParquetFile(path).iter_batches(FIRST_ROWS))
+    files = _files_of_one_table(path) if path.is_dir() else [path]
+    rows = next(pyarrow.parquet.ParquetFile(files[0]).iter_batches(FIRST_ROWS))
     raw = Raw(str(path), {name: arrow_column(rows.column(k)) for k, name in enumerate(rows.schema.names)})
     roles = roles_of(raw, LABELS, Reading())
     output.decided, output.notes = decided(raw, roles, LABELS), [*output.notes, *roles.notes]
     return roles
+
+
+def _files_of_one_table(folder: Path) -> list[Path]:
+    """The Parquet files of a folder, which are pieces of one table and so have the same columns."""
+    from pyarrow import ArrowException, parquet
+
+    from biconsensus.errors import FileFormatError
+
+    files = sorted(folder.glob("*.parquet"))
+    if not files:
+        raise FileFormatError(f"{folder}: the folder holds no file that ends in .parquet; name the file of your table.")
+    first: list[str] = []
+    for file in files:
+        try:
+            names = [str(name) for name in parquet.read_schema(file).names]
+        except (ArrowException, OSError) as error:
+            raise FileFormatError(f"{file}: cannot be read as Parquet: {error}") from None
+        first = first or names
+        if set(names) != set(first):
+            raise FileFormatError(
+                f"{folder} is a folder and is read as one table, but {files[0].name} has the columns "
+                f"{', '.join(first)}, and {file.name} has {', '.join(names)}; name one file."
+            )
+    return files
 
 
 def label_table(path: Path, reading: Reading) -> Any:
@@ -145,8 +172,6 @@ def point_table(path: Path, reading: Reading, kind: str, output: Output) -> tupl
 
     with hints(path, reading):
         table = read(path, replace(reading, key="X"), kind)
-    if reading.id_column is None:
-        refuse_broken_numbers(table)
     output.decided, output.notes = table.decided, [*output.notes, *table.notes]
     return table.X, table.names, true_groups(table.truth), table.ids
 
@@ -161,9 +186,12 @@ def hints(path: Path, reading: Reading) -> Iterator[None]:
         yield
     except FileFormatError as error:
         said = str(error)
-        if re.search(r": '[-+]?\d+,\d+' is no finite number", said):
-            said = said.partition("; is the separator")[0] + "."
-            more = DECIMAL_POINT
+        cell = re.search(r": '(.+?)' is no finite number", said)
+        if cell is not None and FRACTION.fullmatch(cell[1]):
+            said = re.split("; is the separator|; give a number", said)[0] + "."
+            column = re.search(r"column \d+ \((.+?)\): '", said)
+            names = "" if column is None else f" If the column holds names, say --id {quote(column[1])}."
+            more = f"{PLAIN_NUMBERS}{names}"
         elif "is no finite number; give a number" in said or "the cell is empty" in said:
             more = _unusable_columns(path, reading)
         elif "unknown ending" in said and Path(path.name.removesuffix(".gz")).suffix.lower() in NETWORKS:
@@ -184,16 +212,16 @@ def _unusable_columns(path: Path, reading: Reading) -> str:
     if str(path) == "-":  # which can be read only once
         return "--drop NAMES leaves columns out; --truth NAME uses one for scores."
     raw, roles = columns_and_roles(path, FEATURES, replace(reading, key="X"))
-    unused = {name for name, role in roles.by_column(raw).items() if role in ("truth", "left out")}
+    unused = {name for name, role in roles.by_column(raw).items() if role in ("id", "truth", "left out")}
     columns = {
         name: column for name, column in raw.columns.items() if name not in unused and name.lower() not in ID_NAMES
     }
     text, bad, rows = list[str](), list[str](), set[int]()
     for name, column in columns.items():
         cells = ["" if cell is None or cell != cell else str(cell) for cell in column.tolist()]
-        wrong = [k for k, cell in enumerate(cells) if not is_number(cell)]
+        wrong = [k for k, cell in enumerate(cells) if not (is_number(cell) and isfinite(float(cell)))]
         if wrong and all(FRACTION.fullmatch(cells[k]) for k in wrong):
-            return f"The numbers of column {name!r} have commas. {DECIMAL_POINT}"
+            return f"Column {name!r} holds numbers such as {cells[wrong[0]]!r}. {PLAIN_NUMBERS}"
         if 2 * len(wrong) > len(cells) and any(cells):
             text.append(name)
         elif wrong:
@@ -214,25 +242,6 @@ def _unusable_columns(path: Path, reading: Reading) -> str:
             f"leave out what has gaps: --drop {quote(','.join(bad))}."
         )
     return " ".join(more)
-
-
-def refuse_broken_numbers(table: Any) -> None:
-    """An error where a column of decimal numbers was taken as ids, because some cells are no numbers for a program."""
-    from biconsensus.errors import FileFormatError
-
-    name = next((name for name, role in table.roles.items() if role == "id"), None)
-    if name is None or name.lower() in ID_NAMES:
-        return
-    cells = [str(cell).strip() for cell in table.ids[:FIRST_ROWS]]
-    others = [cell for cell in cells if not FRACTION.fullmatch(cell)]
-    if 2 * len(others) >= len(cells):
-        return
-    commas = next((cell for cell in cells if "," in cell), None)
-    what = f"but {others[0]!r} is none" if commas is None else f"but {commas!r} is written with a comma"
-    raise FileFormatError(
-        f"column {name!r} holds decimal numbers, {what}. Correct such cells (a number has a decimal point and no other "
-        f"mark), or say what the column is: --id {quote(name)}, or --drop {quote(name)}."
-    )
 
 
 def input_name(path: Path) -> str:

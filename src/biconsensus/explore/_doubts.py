@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from biconsensus._words import counted
 from biconsensus.graphs._files import names_an_end
+from biconsensus.pool.io._arrays import PACKED, unpacked
 from biconsensus.pool.io._doubts import FEWEST_ROWS, MOST_CLASSES
 from biconsensus.pool.io._text import is_number
 from biconsensus.protocols import FloatArray
@@ -169,9 +171,10 @@ def named_ends(path: Path) -> list[str]:
     list of str
         Empty where the file is something else.
     """
-    if path.suffix.lower() not in (".csv", ".tsv", ".txt"):
+    packed = path.suffix.lower() in PACKED
+    if (Path(path.stem) if packed else path).suffix.lower() not in (".csv", ".tsv", ".txt"):
         return []
-    with path.open("rb") as file:
+    with BytesIO(unpacked(path)) if packed else path.open("rb") as file:
         line = file.readline(1000).decode("utf-8-sig", "replace").strip()
     cells = [cell.strip("\"' ") for cell in re.split(r"[,;\t]", line)]
     known = 2 <= len(cells) <= MOST_EDGE_COLUMNS and all(map(names_an_end, cells[:2]))

@@ -21,14 +21,14 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from biconsensus.errors import BiconsensusError, InputError
+from biconsensus.errors import BiconsensusError, FileFormatError, InputError
 from biconsensus.explore import _views as views
 from biconsensus.explore._session import save_session
-from biconsensus.explore._subject import GROUPINGS, NETWORK, NETWORKS, POINTS, RESULTS, Subject
+from biconsensus.explore._subject import GROUPINGS, NETWORK, POINTS, Subject, check_ending
 from biconsensus.explore._worker import StoppedError, Worker
 from biconsensus.explore._workspace import NotSettledError, Workspace
+from biconsensus.pool.io._arrays import PACKED
 from biconsensus.pool.io._roles import Reading
-from biconsensus.pool.io._tables import READERS as TABLES
 from biconsensus.report import render_report
 from biconsensus.report._modes import modes_view
 from biconsensus.result._notebook import write_elements
@@ -333,10 +333,11 @@ async def _upload(request: Request) -> Response:
     """A file from the browser, counted while it comes: one that is too large is neither in memory nor on the disk."""
     backend: Backend = request.app.state.backend
     name = Path(unquote(request.headers.get("x-name", "")).replace("\\", "/")).name[:120]
-    ending = Path(name).suffix.lower()
-    known = (*TABLES, *NETWORKS, *RESULTS)
-    if ending not in known:
-        raise HTTPException(415, f"unknown ending {ending!r}; allowed are {', '.join(known)}.")
+    try:
+        check_ending(Path(name), name)
+    except FileFormatError as error:
+        raise HTTPException(415, str(error)) from None
+    ending = "".join(Path(name).suffixes[-2 if Path(name).suffix.lower() in PACKED else -1 :]).lower()
     most = backend.most_uploaded
     too_large = HTTPException(
         413,

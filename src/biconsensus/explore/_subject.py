@@ -17,10 +17,11 @@ from biconsensus._words import counted
 from biconsensus.errors import FileFormatError
 from biconsensus.explore._doubts import grouping_doubt, named_ends, network_doubt, network_line, unit_doubt
 from biconsensus.pool._pool import Pool
+from biconsensus.pool.io._arrays import PACKED
 from biconsensus.pool.io._doubts import fractions_in, label_doubts
 from biconsensus.pool.io._roles import FEATURES, Reading
 from biconsensus.pool.io._tables import READERS as TABLES
-from biconsensus.pool.io._tables import LabelTable, label_table, point_table, true_groups
+from biconsensus.pool.io._tables import LabelTable, label_table, point_table, text_columns, true_groups
 from biconsensus.protocols import Evidence, FloatArray, IntArray, Progress, silent
 from biconsensus.result._consensus import Consensus
 from biconsensus.result._path import PathTrace
@@ -99,7 +100,7 @@ def open_file(path: Path, name: str, kind: str | None, reading: Reading, progres
     -------
     Subject
     """
-    ending = path.suffix.lower()
+    ending = form_of(path)
     if kind is None:
         kind = RESULT if ending in RESULTS else NETWORK if ending in NETWORKS else None
     if kind == RESULT:
@@ -140,9 +141,22 @@ def check_ending(path: Path, name: str) -> None:
     name : str
         What people call it.
     """
-    if path.suffix.lower() not in (*TABLES, *NETWORKS, *RESULTS):
-        known = ", ".join([*TABLES, *NETWORKS, *RESULTS])
-        raise FileFormatError(f"{name}: unknown ending {path.suffix!r}; allowed are {known}.")
+    packed, form = path.suffix.lower(), form_of(path)
+    known = (*TABLES, *NETWORKS, *RESULTS)
+    if packed in PACKED:
+        known = ("", *TABLES, *NETWORKS) if packed == ".gz" else ("", *TABLES)
+    if form not in known:
+        allowed = ", ".join([*TABLES, *NETWORKS, *RESULTS])
+        raise FileFormatError(
+            f"{name}: unknown ending {form or packed!r}; allowed are {allowed}, and tables packed as "
+            f"{', '.join(PACKED)}."
+        )
+
+
+def form_of(path: Path) -> str:
+    """The ending that tells the form of a file: the last, or that before the ending of a packed one."""
+    ending = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if ending in PACKED else ending
 
 
 def _measurements(table: LabelTable) -> list[str]:
@@ -157,7 +171,11 @@ def _points(path: Path, name: str, reading: Reading, notes: Sequence[str], progr
     from biconsensus.pool._labels import exact_array
     from biconsensus.sources._running import Runs
 
-    table = point_table(path, replace(reading, key="X"), FEATURES)
+    reading = replace(reading, key="X")
+    if reading.columns is None and (texts := text_columns(path, reading)):
+        reading = replace(reading, drop=[*reading.drop, *texts])
+        notes = (*notes, f"left out because they hold text: {', '.join(map(repr, texts))}")
+    table = point_table(path, reading, FEATURES)
     estimator = ConsensusClustering(runs=Runs(progress=progress), random_state=SEED).fit(table.X)
     ids = None if table.ids is None else exact_array(table.ids)
     return Subject(

@@ -42,6 +42,8 @@ def modes_view(consensus: Consensus) -> dict[str, Any] | None:
     if consensus.settings.get("overlap") or not 2 <= n_sources <= MOST_SOURCES:
         return None
     found = consensus.modes()
+    if len(found) == 1 and len(found[0]) == 0:
+        return None
     columns = [_column(found, k, consensus) for k in range(min(len(found), MOST_MODES))] if len(found) > 1 else []
     return {"summary": found.summary, "number": len(found), "columns": columns}
 

@@ -23,6 +23,7 @@ from biconsensus.report._points import points_data, stops_of
 from biconsensus.report._recipe import recipe
 from biconsensus.report._sources import source_data
 from biconsensus.report._views import FittedModels, domain_view
+from biconsensus.result._notebook import are_shown, group_columns
 
 if TYPE_CHECKING:
     from biconsensus.result._consensus import Consensus
@@ -44,11 +45,14 @@ SURE_NOTES = {
 }
 """How sure groups are, by whether they may overlap."""
 ONE_POINT_NOTES = {
-    False: "This result has one point: its quorum was given, or its groups overlap. With quorum='auto' the page "
+    "given": "This result has one point: its quorum was given, or its groups overlap. With quorum='auto' the page "
     "moves along the quorum path.",
-    True: "Each group is a model that was fitted to its elements. The number of false alarms decided how many.",
+    "alike": "There is no slider, because every quorum gives the same answer.",
+    "models": "Each group is a model that was fitted to its elements. The number of false alarms decided how many.",
 }
-"""Why there is no slider, by whether the groups are fitted models."""
+"""Why there is no slider."""
+MOST_PLAIN = 200
+"""Groups that are listed where no script may run."""
 DOUBTFUL = 0.5
 """Confidence below which an element is called doubtful: it would more probably be grouped otherwise."""
 SCRIPTS = (
@@ -158,7 +162,9 @@ def render_report(
     True
     """
     if truth is not None and len(truth) != consensus.labels.size:
-        raise InputError(f"truth has {counted(len(truth), 'label')}; there are {consensus.labels.size:,} elements.")
+        raise InputError(
+            f"truth must have one label for each of the {consensus.labels.size:,} elements; it has {len(truth):,}."
+        )
     template = page_template()
     content = page_data(
         consensus,
@@ -185,12 +191,14 @@ def render_report(
         summary="" if _are_models(consensus) or consensus.summary in headline(consensus) else consensus.summary,
         models=behind_models(consensus),
         sure_note=SURE_NOTES[bool(content["overlap"])],
-        one_point_note=ONE_POINT_NOTES[_are_models(consensus)],
+        one_point_note=ONE_POINT_NOTES[_one_point(consensus)],
+        plain=group_columns(consensus, MOST_PLAIN) if are_shown(consensus) else {},
         chance_note=CHANCE_NOTES[consensus.settings.get("evidence", "agreement")],
         tiles=tiles(consensus, content),
         warnings=remarks(consensus, modes),
         modes=modes,
         about=about_rows(consensus, about or {}),
+        zip=zip,
         style=Markup(_asset("style.css")),
         script=Markup(script),
         script_hash=f"sha256-{digest}",
@@ -244,7 +252,11 @@ def headline(consensus: Consensus) -> str:
     if len(consensus) == 0 and noun == "model":
         return f"No model was found among {m:,} elements: chance explains all that were tried."
     if len(consensus) == 0:
-        return f"No group was found among {m:,} elements: the inputs do not agree on any of the minimum size."
+        silent = consensus.extraction.get("silent", 0) == consensus.pool.shape[1]
+        why = "every input group is empty or holds nearly everything"
+        if not silent:
+            why = "the inputs do not agree on any of the minimum size"
+        return f"No group was found among {m:,} elements: {why}."
     outside = (
         f"{left:,} ({left / m:.1%}) {'is' if left == 1 else 'are'} in no group" if left else "every element is in one"
     )
@@ -254,6 +266,11 @@ def headline(consensus: Consensus) -> str:
 def _are_models(consensus: Consensus) -> bool:
     """Whether the groups are the elements of fitted models."""
     return bool(consensus.settings.get("chosen_by") == "models")
+
+
+def _one_point(consensus: Consensus) -> str:
+    """Why the page of this result has one point, should it have one."""
+    return "models" if _are_models(consensus) else "given" if consensus.path is None else "alike"
 
 
 def behind_models(consensus: Consensus) -> str:

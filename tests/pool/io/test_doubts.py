@@ -110,3 +110,16 @@ def test_numbers_with_more_digits_than_a_float_has_are_measurements() -> None:
     (doubt,) = label_doubts(labels(2) | {"height": text})
     assert "measurements" in doubt
     assert label_doubts(labels(2) | {"version": np.array(["1.10", "1.2"] * 20, object)}) == [], "few values: labels"
+
+
+def test_dates_among_groupings_are_pointed_out() -> None:
+    days = np.array(["2024-01-02", "2024-01-03", None, "2024-01-02 12:00"] * 10, dtype=object)
+    (doubt,) = label_doubts(labels(2) | {"when": days, "local": np.array(["1.2.2024", "2.2.2024"] * 20, dtype=object)})
+    assert "look like dates, not like groupings: 'when', 'local'" in doubt
+    assert label_doubts(labels(2) | {"version": np.array(["1.2", "1.2.3"] * 20, dtype=object)}) == []
+
+
+def test_words_that_differ_only_in_capitals_are_pointed_out() -> None:
+    (doubt,) = label_doubts(labels(2) | {"person": np.array(["cat", "dog", "Cat", "cat"] * 10, dtype=object)})
+    assert "different groups: 'Cat' and 'cat'" in doubt
+    assert label_doubts(labels(2) | {"code": np.array(["a", "A", "b", "B"] * 10, dtype=object)}) == []

@@ -10,6 +10,8 @@ import pytest
 
 from biconsensus.errors import FileFormatError, PoolWarning, UnknownNameError
 from biconsensus.pool.io import read_labels, read_points
+from biconsensus.pool.io._roles import Reading
+from biconsensus.pool.io._tables import label_table
 from tests.helpers.files import values, written
 
 
@@ -52,7 +54,9 @@ def test_unknown_column_ending_and_file(tmp_path):
         read_labels(path, id_column=2)
     with pytest.raises(FileFormatError, match="no column of labels"):
         read_labels(written(tmp_path, "id\na\nb\n"))
-    with pytest.raises(FileFormatError, match=r"unknown ending '.xls'; allowed are .csv.*Save it as .xlsx"):
+    with pytest.raises(
+        FileFormatError, match=r"unknown ending '.xls'; allowed are .csv.*Save the table as one of these"
+    ):
         read_labels(tmp_path / "t.xls")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_labels(tmp_path / "none.csv")
@@ -128,3 +132,38 @@ def test_names_of_a_few_elements_do_not_vote(tmp_path: Path, lines: list[str], i
         table = read_labels(tmp_path / "few.csv")
     assert len(table.columns) == (2 if ids else 3)
     assert (None if table.ids is None else list(table.ids)) == ids
+
+
+def test_names_that_stand_twice_are_a_header_all_the_same(tmp_path):
+    rows = "".join(f"p{k},{k % 2},{k % 3},{k % 2}\n" for k in range(6))
+    table = label_table(written(tmp_path, "patient,run,run,run\n" + rows), Reading())
+    assert list(table.columns) == ["run", "run (3)", "run (4)"]
+    assert table.ids.tolist() == [f"p{k}" for k in range(6)]
+    words = "".join(f"p{k},{'xy'[k % 2]},{'xyz'[k % 3]}\n" for k in range(6))
+    assert list(label_table(written(tmp_path, "patient,run,run\n" + words), Reading()).columns) == ["run", "run (3)"]
+    labels = label_table(written(tmp_path, "p9,x,x\n" + words), Reading())
+    assert len(labels.ids) == 7
+
+
+def test_columns_without_a_value_are_left_out(tmp_path):
+    table = label_table(written(tmp_path, "a,b,c\n0,,1\n1,,1\n0,NA,0\n"), Reading())
+    assert list(table.columns) == ["a", "c"]
+    assert table.notes == ("left out because they are empty: 'b'; columns=[...] (--columns) chooses otherwise",)
+    assert list(label_table(written(tmp_path, "a,b\n0,\n1,\n"), Reading(columns=["b"])).columns) == ["b"]
+
+
+def test_a_single_line_of_words_is_pointed_out(tmp_path):
+    table = label_table(written(tmp_path, "a,b,c\n"), Reading())
+    assert table.notes == ("the only line (a, b, c) was read as data",)
+
+
+def test_many_columns_are_shown_with_the_last(tmp_path):
+    names = ",".join(f"run{k}" for k in range(9))
+    table = label_table(written(tmp_path, f"{names},city\n" + f"{'0,' * 9}x\n{'1,' * 9}y\n"), Reading())
+    assert "(run0, run1, run2, run3, run4, ..., city)" in table.decided
+
+
+def test_warnings_of_python_name_no_options_of_the_command_line(tmp_path):
+    rows = "".join(f"p{k},{k % 2},{k % 2}\n" for k in range(6))
+    with pytest.warns(PoolWarning, match=r"taken as the ids; columns=\[...\] chooses otherwise\.$"):
+        read_labels(written(tmp_path, "patient,a,b\n" + rows))

@@ -25,6 +25,8 @@ PLACEHOLDERS = frozenset(
 """Words that people write where they have no label; cells that are read as empty are not among them."""
 CODES = (-9, -99, -999, -9999)
 """Numbers that people write where they have no label; other negative numbers are labels, and -1 is in no group."""
+DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?|\d{1,2}([./])\d{1,2}\2\d{2,4}")
+"""A day as people and programs write it."""
 DECIMAL = re.compile(r"[-+]?(\d+[.,]?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 """A number as text, as cells with more digits than a float has are kept; the fraction may begin with a comma."""
 AS_POINTS = "`biconsensus cluster` finds groups in a table of numbers; --drop leaves columns out"
@@ -78,7 +80,28 @@ def content_doubts(columns: Mapping[str, NDArray[Any]], ids: NDArray[Any] | None
             f"element and every column as a grouping. Make one row for each {item!r} and one column for each "
             f"{source!r} (in pandas: table.pivot(index={item!r}, columns={source!r}, values={label!r}))"
         )
+    texts = {name: {one for one in values.tolist() if isinstance(one, str)} for name, values in first.items()}
+    if days := [name for name, some in texts.items() if len(some) > 1 and all(map(DATE.fullmatch, some))]:
+        found.append(
+            f"columns that look like dates, not like groupings: {listed(days)}; leave them out if they are none"
+        )
+    alike = [pair for some in texts.values() if (pair := _alike(some))]
+    if alike:
+        found.append(
+            f"labels that differ only in capitals are different groups: {' and '.join(map(repr, alike[0]))}; write "
+            "them alike if they mean the same"
+        )
     return [*found, *_placeholders(first)]
+
+
+def _alike(texts: set[str]) -> list[str]:
+    """Two words among labels that differ only in capitals; single letters are codes."""
+    seen: dict[str, str] = {}
+    for text in sorted(texts):
+        other = seen.setdefault(text.casefold(), text)
+        if other != text and len(text) > 1:
+            return [other, text]
+    return []
 
 
 def shape_doubts(columns: Mapping[str, NDArray[Any]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,10 @@ AS_DATA = "header=False (--no-header) makes it the first row"
 AS_USED = "columns=[...] (--columns) chooses otherwise"
 AS_DROPPED = "drop (--drop) leaves them out"
 """How to overrule a decision."""
+FRACTION = re.compile(
+    r"[-+]?[$€£]?(\d*[.,]\d+([eE][-+]?\d+)?|\d{1,3}([,.' ]\d{3})+([.,]\d+)?)( ?[^\W\d_]{1,3}| ?[%°€$£])?"
+)
+"""A decimal number as people write it: with a point or a comma, marks between thousands, a currency or a short unit."""
 MOST_NAMED = 6
 """Columns that one sentence names."""
 FIRST_ROWS = 10_000
@@ -105,29 +110,38 @@ def check_no_title(rows: list[list[str]], name: str) -> None:
 
 def looks_like_header(rows: list[list[str]], kind: str) -> tuple[bool, str | None]:
     """Whether the first row of a text table names its columns, and a note where that is not certain."""
-    if len(rows) < 2:
-        return False, None
     first = [cell.strip() for cell in rows[0]]
     named = [cell for cell in first if cell]
+    if len(rows) < 2:
+        names = len(first) > 1 and not any(is_number(cell) or cell in ABSENT for cell in first)
+        return False, f"the only line ({_shown(first)}) was read as data" if names else None
 
     def below(k: int) -> list[str]:
         return [row[k].strip() for row in rows[1:]]
 
-    if not named or len(set(named)) < len(named):
+    if not named:
         return False, None
     words = [k for k, cell in enumerate(first) if cell and not is_number(cell) and cell not in ABSENT]
     if any(_all_numbers(below(k)) for k in words):
         return True, None
     if first[0].lower() in ("", "unnamed: 0") and len(first) > 1 and _all_different(below(0)):
         return True, None
-    shown = ", ".join(first[:5]) + (", ..." if len(first) > 5 else "")
+    shown = _shown(first)
     if first == [str(k) for k in range(len(first))]:
         return _running_numbers([below(k) for k in range(len(first))], kind, shown)
     if len(words) < len(named):
         return False, None
-    if any(first[k] in below(k) for k in words):
+    # names that stand twice, as pandas allows, may be labels as well: those come again in any column
+    twice = len(set(named)) < len(named)
+    labels = {cell for k in words for cell in below(k)} if twice else set()
+    if any(first[k] in (labels or below(k)) for k in words):
         return False, f"line 1 ({shown}) was read as data, because its values come again; {AS_HEADER}"
     return True, f"line 1 ({shown}) was read as the header; {AS_DATA}"
+
+
+def _shown(cells: list[str]) -> str:
+    """The first cells of a line for a sentence."""
+    return ", ".join(cells[:5]) + (", ..." if len(cells) > 5 else "")
 
 
 def _running_numbers(below: list[list[str]], kind: str, shown: str) -> tuple[bool, str | None]:
@@ -180,6 +194,8 @@ def roles_of(raw: Raw, kind: str, reading: Reading) -> Roles:
         roles.notes.append(f"left out because the elements have ids already: {roles.ids!r}; {AS_USED}")
         roles.ids = None
     if asked is None:
+        if kind == LABELS:  # a point needs all of its numbers
+            _leave_out_empty(roles, raw)
         _leave_out_measures(roles, kind)
         _leave_out_ids(roles, raw, kind)
     if not roles.used:
@@ -224,6 +240,15 @@ def _guess_truth(roles: Roles, free: Iterable[str], kind: str) -> None:
     if found:
         roles.truth = found[0]
         roles.notes.append(f"column {found[0]!r} was taken as the truth, for scores only; {AS_USED}")
+
+
+def _leave_out_empty(roles: Roles, raw: Raw) -> None:
+    """Leave out columns without a value, unless there is no other: they say nothing of any element."""
+    found = [name for name in roles.used if not any(map(_present, (raw.columns[name][:GLANCE], raw.columns[name])))]
+    if 0 < len(found) < len(roles.used):
+        roles.used = [name for name in roles.used if name not in found]
+        roles.left_out += found
+        roles.notes.append(f"left out because they are empty: {first_of([repr(name) for name in found])}; {AS_USED}")
 
 
 def _leave_out_measures(roles: Roles, kind: str) -> None:
@@ -288,12 +313,24 @@ def _first_names_few(raw: Raw, used: list[str]) -> bool:
 
 
 def _tells_apart(values: NDArray[Any], kind: str) -> bool:
-    """Whether a column is one of ids: different values, which among numbers must count the rows too."""
+    """Whether a column is one of ids: different values; beside numbers, those that count the rows, or text.
+
+    Text that is mostly decimal numbers as people write them is none: one cell that is no number must not hide the rest.
+    """
     if not _different(values):
         return False
     if kind == LABELS:
         return True
-    return _is_counter(values) if _all_numbers([str(value) for value in _present(values[:GLANCE])]) else True
+    cells = [str(value).strip() for value in _present(values[:GLANCE])]
+    if _all_numbers(cells):
+        return _is_counter(values)
+    return 2 * sum(FRACTION.fullmatch(cell) is not None for cell in cells) <= len(cells)
+
+
+def is_text(values: NDArray[Any]) -> bool:
+    """Whether most cells of a column are neither numbers nor decimal numbers as people write them."""
+    cells = [str(value).strip() for value in _present(values)]
+    return 2 * sum(not is_number(cell) and not FRACTION.fullmatch(cell) for cell in cells) > values.size
 
 
 def _different(values: NDArray[Any]) -> bool:
@@ -383,8 +420,10 @@ def warn_of(notes: Iterable[str], what: str, how: str) -> None:
 
 
 def first_of(names: Sequence[str]) -> str:
-    """The first names of a list for a sentence."""
-    return ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+    """The first names of a list for a sentence, and the last, because columns that people add stand there."""
+    if len(names) <= MOST_NAMED:
+        return ", ".join(names)
+    return ", ".join([*names[: MOST_NAMED - 1], "...", names[-1]])
 
 
 def decided(raw: Raw, roles: Roles, kind: str) -> str:

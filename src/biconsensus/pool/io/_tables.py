@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 from biconsensus._checks import warn_user
 from biconsensus._names import parameters
 from biconsensus.errors import FileFormatError, PoolWarning
-from biconsensus.pool.io._arrays import read_array, read_parquet, read_sheet
+from biconsensus.pool.io._arrays import (
+    PACKED,
+    read_array,
+    read_columns,
+    read_feather,
+    read_parquet,
+    read_sheet,
+    unpacked,
+)
 from biconsensus.pool.io._columns import parse_labels, parse_numbers
 from biconsensus.pool.io._roles import (
     COORDINATES,
@@ -28,6 +37,7 @@ from biconsensus.pool.io._roles import (
     check_no_title,
     decided,
     first_of,
+    is_text,
     looks_like_header,
     roles_of,
 )
@@ -97,8 +107,8 @@ def read_labels(
     Parameters
     ----------
     path : str or Path
-        A file that ends in .csv, .tsv, .txt (or .xyz, .asc, .dat), .parquet, .npy, .npz or .xlsx; "-" is the standard
-        input.
+        A file that ends in .csv, .tsv, .txt (or .xyz, .asc, .dat), .parquet, .feather, .npy, .npz or .xlsx, also
+        packed (.csv.gz, .zip); "-" is the standard input.
     id_column : str or int, optional
         Column with the names of the elements. Otherwise a first column without a name or named "id", or the first
         column in which no value comes twice.
@@ -107,7 +117,7 @@ def read_labels(
     header : bool, optional
         Whether the first line of a text file or sheet names the columns.
     key : str, optional
-        Array of an NPZ file; needed where there are several and none is called "labels".
+        Array of an NPZ file. Without it, the array called "labels", or the only one, or all, if each is one column.
     columns : list of str or int, optional
         The groupings; by default all columns but the ids, the truth, and columns in which no value comes twice.
     drop : list of str or int, optional
@@ -172,7 +182,7 @@ def read_points(
     path, id_column, separator, header, columns, drop, truth
         As in `read_labels`; the column of truth may hold text.
     key : str, optional
-        Array of an NPZ file; needed where there are several and none is called "X".
+        As in `read_labels`, but the array is called "X".
     kind : {"features", "coordinates"}
         Among features, whole numbers that rise from row to row are taken for ids; among coordinates they stay.
 
@@ -209,6 +219,12 @@ def point_table(path: str | Path, reading: Reading, kind: str = FEATURES) -> Poi
     return PointTable(np.stack(X, axis=1), roles.used, ids, true, said, notes, roles.by_column(raw))
 
 
+def text_columns(path: str | Path, reading: Reading) -> list[str]:
+    """Columns of a table of features that hold text in most rows, and so cannot be features."""
+    raw, roles = columns_and_roles(path, FEATURES, reading)
+    return [name for name in roles.used if is_text(raw.columns[name])]
+
+
 def true_groups(values: Any) -> Any:
     """Numbers of the true groups; a cell without truth is a class of its own."""
     if values is None:
@@ -223,7 +239,8 @@ def true_groups(values: Any) -> Any:
 def _warned(table: Table) -> Table:
     """The same table, after a warning for every decision that deserves a look."""
     for note in table.notes:
-        warn_user(f"{table.decided.partition(':')[0]}: {note}.", PoolWarning)
+        said = re.sub(r" \(--[a-z-]+\)", "", note)  # options are for the command line
+        warn_user(f"{table.decided.partition(':')[0]}: {said}.", PoolWarning)
     return table
 
 
@@ -238,11 +255,17 @@ def _read(path: Path, kind: str, reading: Reading) -> Raw:
     if str(path) == "-":
         return _from_stream(sys.stdin.buffer.read(), "standard input", kind, reading)
     ending = path.suffix.lower()
-    if ending not in READERS and not (ending == "" and path.exists() and not path.is_file() and not path.is_dir()):
-        hint = " Save it as .xlsx or .csv." if ending in (".xls", ".ods") else ""
-        raise FileFormatError(f"{path}: unknown ending {path.suffix!r}; allowed are {', '.join(READERS)}.{hint}")
+    if path.is_dir() and ending not in READERS:
+        raise FileFormatError(f"{path} is a folder; name the file of the table.")
+    if ending not in {*READERS, *PACKED} and not (ending == "" and path.exists() and not path.is_file()):
+        raise FileFormatError(
+            f"{path}: unknown ending {path.suffix!r}; allowed are {', '.join(READERS)}, and tables packed as "
+            f"{', '.join(PACKED)}. Save the table as one of these."
+        )
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path.")
+    if ending in PACKED:
+        return _from_stream(unpacked(path), str(path), kind, reading)
     if ending not in READERS or not (path.is_file() or path.is_dir()):
         return _from_stream(path.read_bytes(), str(path), kind, reading)
     return READERS[ending](path, str(path), kind, reading)
@@ -259,6 +282,8 @@ def _from_stream(data: bytes, name: str, kind: str, reading: Reading) -> Raw:
         return _from_array(source, name, kind, reading)
     if data.startswith(b"PAR1"):
         return _from_parquet(source, name, kind, reading)
+    if data.startswith((b"ARROW1", b"FEA1")):
+        return _from_feather(source, name, kind, reading)
     return _named(text_cells(data, name, reading.separator), name, kind, reading)
 
 
@@ -280,13 +305,21 @@ def _from_sheet(source: Path | BytesIO, name: str, kind: str, reading: Reading) 
 
 def _from_array(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of a NumPy file."""
-    table = read_array(source, reading.key or "", name)
-    return Raw(name, {f"{STEMS[kind]}{k}": column for k, column in enumerate(table.T)})
+    columns = read_columns(source, reading.key or "", name)
+    if columns is None:
+        table = read_array(source, reading.key or "", name)
+        columns = {f"{STEMS[kind]}{k}": column for k, column in enumerate(table.T)}
+    return Raw(name, columns)
 
 
 def _from_parquet(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of a Parquet file or folder."""
     return Raw(name, read_parquet(source, name))
+
+
+def _from_feather(source: Path | BytesIO, name: str, kind: str, reading: Reading) -> Raw:
+    """Columns of a Feather or Arrow file."""
+    return Raw(name, read_feather(source, name))
 
 
 STEMS = {LABELS: "source ", FEATURES: "x", COORDINATES: "x"}
@@ -300,6 +333,8 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
     ".dat": _from_text,
     ".parquet": _from_parquet,
     ".pq": _from_parquet,
+    ".feather": _from_feather,
+    ".arrow": _from_feather,
     ".npy": _from_array,
     ".npz": _from_array,
     ".xlsx": _from_sheet,
@@ -309,6 +344,7 @@ READERS: dict[str, Callable[[Path | BytesIO, str, str, Reading], Raw]] = {
 
 def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     """Columns of cells under the names of the header, or made-up names where there is none."""
+    cells = _trimmed(cells)
     if reading.header is None:
         check_no_title(cells.rows, name)
     header, note = looks_like_header(cells.rows, kind) if reading.header is None else (reading.header, None)
@@ -316,8 +352,22 @@ def _named(cells: Cells, name: str, kind: str, reading: Reading) -> Raw:
     if not rows:
         raise FileFormatError(f"{name}: there is a header and no row below it; give at least one row.")
     names = _names(cells.rows[0]) if header else [f"{STEMS[kind]}{k}" for k in range(len(rows[0]))]
-    said = "line 1 is the header" if header else "no header"
-    return Raw(name, dict(zip(names, np.array(rows, dtype=object).T)), lines, said, () if note is None else (note,))
+    said = f"line {cells.lines[0]} is the header" if header else "no header"
+    notes = [] if note is None else [note.replace("line 1 ", f"line {cells.lines[0]} ", 1)]
+    if cells.comments:
+        notes.append(f"lines above the table that begin with # were left out: {cells.comments}")
+    return Raw(name, dict(zip(names, np.array(rows, dtype=object).T)), lines, said, tuple(notes))
+
+
+def _trimmed(cells: Cells) -> Cells:
+    """Cells without the empty rows above the table, and without columns that have neither a name nor a value."""
+    first = next((k for k, row in enumerate(cells.rows) if any(cell.strip() for cell in row)), 0)
+    rows = cells.rows[first:]
+    width = len(rows[0]) if rows else 0
+    kept = [k for k in range(width) if any(row[k].strip() for row in rows)]
+    if width > len(kept) > 0:
+        rows = [[row[k] for k in kept] for row in rows]
+    return replace(cells, rows=rows, lines=cells.lines[first:])
 
 
 def _names(header: list[str]) -> list[str]:

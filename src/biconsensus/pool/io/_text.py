@@ -25,15 +25,21 @@ class Cells:
     rows: list[list[str]]
     lines: list[int]
     """Line of the file at which each row ends, from 1."""
+    comments: int = 0
+    """Lines above the table that begin with #."""
 
 
 def text_cells(data: bytes, name: str, separator: str | None = None) -> Cells:
     """Read a text table; what is wrong with it is an error with file, line and column."""
     text = _decoded(data, name)
-    separator = separator or ("\t" if name.lower().endswith(".tsv") else sniff(text))
+    tabs = name.lower().endswith(".tsv") and "\t" in text  # a cell of such a file may hold commas
+    separator = separator or ("\t" if tabs else sniff(text))
     rows, lines = _split(name, text, separator)
+    comments = _take_comments(rows, lines)
+    _cut_empty_ends(rows)
+    _name_rows(rows)
     _check_lengths(name, rows, lines, separator)
-    return Cells(rows, lines)
+    return Cells(rows, lines, comments)
 
 
 def sniff(text: str) -> str:
@@ -60,13 +66,17 @@ def _decoded(data: bytes, name: str) -> str:
     """Text of a file: UTF-8 with or without a mark, or UTF-16 with one."""
     if not data.strip():
         raise FileFormatError(f"{name}: the file is empty (0 rows); give a table with at least one line.")
+    if data[:2] == b"\x1f\x8b":
+        raise FileFormatError(f"{name}: this is packed by gzip; give a file that ends in .gz, or unpack it (zcat).")
     encoding = MARKS.get(data[:2], "utf-8-sig")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         called = encoding.upper().removesuffix("-SIG")
-        raise FileFormatError(f"{name}: line {line} is not {called} text; save the file as UTF-8.") from None
+        raise FileFormatError(
+            f"{name}: line {line} is not {called} text; save the file as UTF-8 (in Excel: CSV UTF-8)."
+        ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise FileFormatError(f"{name}: line {line} holds a zero byte; this is not a text table.")
@@ -91,6 +101,45 @@ def _split(name: str, text: str, separator: str) -> tuple[list[list[str]], list[
     return rows, lines
 
 
+def _take_comments(rows: list[list[str]], lines: list[int]) -> int:
+    """Remove lines above the table that begin with #, and say how many; the last may be the header with such a mark."""
+    n = next((k for k, row in enumerate(rows) if not (row and row[0].startswith("#"))), 0)
+    if n == 0:
+        return 0
+    width, last = len(rows[n]), rows[n - 1]
+    if last[0] == "#" and len(last) == width + 1:  # NumPy writes "# x y"
+        del last[0]
+    if sum(len(row) == width for row in rows[:n]) > 1:  # names that begin with #, and no comments
+        return 0
+    if len(last) == width:
+        last[0] = last[0].removeprefix("#").lstrip()
+        n -= 1
+    del rows[:n], lines[:n]
+    return n
+
+
+def _cut_empty_ends(rows: list[list[str]]) -> None:
+    """Remove the cells behind the last column in which any line has text: programs end lines with a separator."""
+    width = max((len(row) for row in rows), default=0)
+    if width < 2 or any(len(row) == width and row[-1].strip() for row in rows):
+        return
+    width = max(next((k + 1 for k in reversed(range(len(row))) if row[k].strip()), 0) for row in rows)
+    for row in rows:
+        del row[max(width, 1) :]
+
+
+def _name_rows(rows: list[list[str]]) -> None:
+    """Give a header that is one cell shorter than all lines, as R writes it, an empty name for the first column.
+
+    A title with a comma in it looks the same, but below it are names and no numbers.
+    """
+    width = len(rows[0]) + 1 if len(rows) > 1 else 0
+    if width < 3 or any(len(row) != width for row in rows[1:]) or not any(map(is_number, rows[1][1:])):
+        return
+    if len({row[0] for row in rows[1:]}) == len(rows) - 1:
+        rows[0].insert(0, "")
+
+
 def _check_lengths(name: str, rows: list[list[str]], lines: list[int], separator: str) -> None:
     """All rows as long as the first; a blank line is an empty cell of a table with one column only."""
     expected = len(rows[0]) if rows else 0
@@ -100,10 +149,12 @@ def _check_lengths(name: str, rows: list[list[str]], lines: list[int], separator
         if not row and expected == 1:
             rows[k] = [""]
         elif len(row) != expected:
-            what = f"the line has {counted(len(row), 'cell')}" if row else "the line is blank"
+            if not row:
+                raise FileFormatError(f"{name}: line {line}, column 1: the line is blank; delete it.")
             raise FileFormatError(
-                f"{name}: line {line}, column {min(len(row), expected) + 1}: {what}, line {lines[0]} has {expected} "
-                f"(separator: {SEPARATORS.get(separator, separator)}); make all lines equally long."
+                f"{name}: line {line}, column {min(len(row), expected) + 1}: the line has {counted(len(row), 'cell')}, "
+                f"line {lines[0]} has {expected} (separator: {SEPARATORS.get(separator, separator)}); make all lines "
+                "equally long."
             )
 
 

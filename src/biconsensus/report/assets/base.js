@@ -16,6 +16,9 @@ function number(value, digits) {
   return Number(value).toLocaleString("en", format);
 }
 
+// Three digits that count: enough for the ends of an axis.
+const roughly = (value) => (Math.abs(value) >= 1e6 || (value && Math.abs(value) < 1e-3) ? value.toExponential(1) : Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 }));
+
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === "text") node.textContent = value;

@@ -111,15 +111,15 @@ function distributions(place, elements) {
     return Array.from(counts, (count) => (sum += count) / Math.max(1, pairs));
   };
   const curves = fit.map(([k, own], c) => ({ name: `${k} groups (${plural(own.length, "source")})`, number: k, color: COLORS[c % COLORS.length], x: steps, y: curve(together(few, new Set(own))) }));
-  curves.push({ name: "all sources", color: variable("--soft"), x: steps, y: curve(together(few)) });
+  if (!fit.length || fit[0][1].length < data.sources.length) curves.push({ name: "all sources", color: variable("--soft"), x: steps, y: curve(together(few)) });
   lines(place, curves, { wide: fit.length > 1 ? 560 : WIDE, label: "Cumulative distribution of co-occurrence by the number of groups of the sources", legend: true, x: [0, 1], y: [0, 1], ticks: [0, .25, .5, .75, 1],
     xName: "share of the sources that put a pair together", yName: "share of the pairs", name: "distribution" });
-  const areas = curves.slice(0, -1).map((one) => one.y.slice(0, -1).reduce((sum, value) => sum + value, 0) / 50);
+  const areas = curves.slice(0, fit.length).map((one) => one.y.slice(0, -1).reduce((sum, value) => sum + value, 0) / 50);
   if (areas.length < 2) { at("area-figure").hidden = true; return; }
   const change = areas.map((area, k) => (k ? (area - areas[k - 1]) / (areas[k - 1] || 1) : area));
-  lines(at("area"), [{ name: "change", color: COLORS[0], x: curves.slice(0, -1).map((one) => one.number), y: change,
+  lines(at("area"), [{ name: "change", color: COLORS[0], x: fit.map(([k]) => k), y: change,
     dots: (k) => [curves[k].name, (k ? "change in area " : "area ") + number(change[k])] }],
-    { wide: 560, label: "Relative change in the area under the distribution", ticks: curves.slice(0, -1).map((one) => one.number), xName: "groups of the sources", yName: "change in area", name: "change-in-area" });
+    { wide: 560, label: "Relative change in the area under the distribution", ticks: fit.map(([k]) => k), xName: "groups of the sources", yName: "change in area", name: "change-in-area" });
 }
 // One row for each point of the path, one column for each element: where elements go as groups split.
 function tracking(canvas) {

@@ -47,8 +47,22 @@ function dots(canvas, view) {
     }
     context.globalAlpha = 1; context.fillStyle = variable("--soft"); context.font = "12px system-ui, sans-serif"; context.textAlign = "center";
     const [xName, yName] = chosen.map((k) => view.axes[k].name);
-    if (xName) context.fillText(xName, width / 2, height - 7);
-    if (yName) { context.save(); context.translate(14, height / 2); context.rotate(-Math.PI / 2); context.fillText(yName, 0, 0); context.restore(); }
+    // where the data ends, each axis says its number
+    const scale = (name, from, to, a, b) => {
+      context.fillText(name, (from + to) / 2, 0);
+      if (context.measureText(name + roughly(a) + roughly(b)).width > to - from - 20) return;  // a long name needs the room
+      context.textAlign = "left"; context.fillText(roughly(a), from, 0);
+      context.textAlign = "right"; context.fillText(roughly(b), to, 0);
+      context.textAlign = "center";
+    };
+    const [start, stop] = [place(x0, y0), place(x1, y1)];
+    if (xName) { context.save(); context.translate(0, height - 7); scale(xName, start[0], stop[0], x0, x1); context.restore(); }
+    if (yName) {
+      const [bottom, top] = view.image ? [stop[1], start[1]] : [start[1], stop[1]];
+      context.save(); context.translate(14, 0); context.rotate(-Math.PI / 2);
+      scale(yName, -bottom, -top, ...(view.image ? [y1, y0] : [y0, y1]));
+      context.restore();
+    }
   }
   function nearest(event) {
     const frame = canvas.getBoundingClientRect(), x = event.clientX - frame.left, y = event.clientY - frame.top, [xs, ys] = chosen.map((k) => axes[k]);

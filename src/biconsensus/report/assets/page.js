@@ -70,6 +70,7 @@ function elements() {
     for (const i of evenElements) if (labels[i] >= 0) layers[labels[i]][Math.min(bins - 1, Math.floor(sure[i] * bins))]++;
     return layers;
   }, { label: `Histogram of ${what.toLowerCase()} by group`, name: what.toLowerCase(), axis: what.toLowerCase() });
+  at("histogram").parentElement.hidden = points.every((point) => point.groups === 0);
   at("histogram-note").textContent = `${what} of the elements, coloured by group` + (evenElements.length < data.elements.total ? `; ${number(evenElements.length)} elements at even distances.` : ".");
   at("elements-note").textContent = data.elements.note;
   const outsideFirst = (row) => (row.group < 0 ? -1 : row.sure);

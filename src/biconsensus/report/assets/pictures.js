@@ -23,6 +23,11 @@ class SvgContext {
     const anchor = { left: "start", center: "middle", right: "end" }[this.textAlign];
     this.add(draw("text", { x, y, fill: this.fillStyle, "font-size": 12, "font-family": "sans-serif", "text-anchor": anchor, text }));
   }
+  measureText(text) {
+    const ruler = document.createElement("canvas").getContext("2d");
+    ruler.font = this.font;
+    return ruler.measureText(text);
+  }
   drawImage(image, x, y, width, height) { this.add(draw("image", { x, y, width, height, href: image.src, preserveAspectRatio: "none" })); }
   clearRect() {}
   save() { this.moves.push([...this.moves[this.moves.length - 1]]); }
