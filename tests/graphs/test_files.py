@@ -170,6 +170,25 @@ def test_names_of_ends_are_no_link(first: str, tmp_path: Path) -> None:
     assert read_graph(path).n_nodes == (3 if known else 5), "words above words may be two towns"
 
 
+@pytest.mark.parametrize(
+    ("text", "weights"),
+    [
+        ("weight,source,target\n2,ann,bob\n3,bob,cy\n", 5),
+        ("id,source,target,weight\n1,ann,bob,2\n2,bob,cy,3\n", 5),
+        ("id,source,target\n7,ann,bob\n8,bob,cy\n", 2),
+        ("id,from,to,calls\n7,ann,bob,2\n8,bob,cy,3\n", 5),
+        ("from,weight,to\nann,2,bob\nbob,3,cy\n", 5),
+        (",source,target,weight\n0,ann,bob,2\n1,bob,cy,3\n", 5),
+    ],
+)
+def test_columns_of_ends_are_found_by_their_names(text: str, weights: float, tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text(text)
+    graph = read_graph(path)
+    assert list(graph.names) == ["ann", "bob", "cy"]
+    assert graph.adjacency.sum() == 2 * weights
+
+
 def test_a_line_of_nodes_above_their_numbers_is_a_link(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
     path.write_text("hub,7\n1,2\n2,hub\n")

@@ -59,12 +59,14 @@ def read_graph_file(path: Path, weight: str | None = "weight") -> FileContent:
     ----------
     path : Path
         A file that ends in .gml, .graphml, .gexf, .net or .pajek, .mtx (Matrix Market), .npz (a sparse array of SciPy),
-        .metis or .graph, .adjlist, or .edges, .edgelist, .txt, .csv or .tsv (an edge list); .gz may follow any.
+        .metis or .graph, .adjlist, or .edges, .edgelist, .txt, .csv or .tsv (an edge list); .gz may follow any. The
+        ends of an edge are the columns that the first line calls source and target (or from and to, and the like), or
+        else the first two.
     weight : str or None
         Edge attribute with the weights (GML, GraphML, GEXF, and the edge lists of networkx). Other edge lists have
-        them in the column of that name, if their first line names the columns, or else in the third column; further
-        columns are passed over. A text table with the same names above and at the left of its numbers, as pandas
-        writes an adjacency, is one.
+        them in the column of that name, if their first line names the columns, or else in the column after the ends;
+        further columns are passed over. A text table with the same names above and at the left of its numbers, as
+        pandas writes an adjacency, is one.
 
     Returns
     -------
@@ -282,20 +284,19 @@ def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
         nodes = lines[0][1][1:]
         if nodes == [cells[0] for _, cells in lines[1:]]:
             return FileContent(_named_adjacency(lines[1:], name), weight, nodes)
-        if all(map(names_an_end, nodes[:2])):
-            lines = [(number, cells[1:]) for number, cells in lines]
     square = _square_table([cells for _, cells in lines])
     if square is not None:
         return FileContent(square[0], weight, square[1])
+    one, other = _places_of_ends(lines[0][1] if lines else [])
+    column = other + 1
     for number, cells in lines:
-        if len(cells) < 2 or not all(cells[:2]):
+        if len(cells) <= other or not (cells[one] and cells[other]):
             line = ",".join(cells)
             raise FileFormatError(f"{name}, line {number}: {line!r:.80} is no edge; an edge is: node node [weight]")
-    column = 2
     if lines and _is_header(lines[0][1], lines[1:]):
-        column = _weight_column(lines[0][1], weight)
+        column = _weight_column(lines[0][1], weight, column)
         lines = lines[1:]
-    edges = [(cells[0], cells[1], _weight(cells, name, number, weight, column)) for number, cells in lines]
+    edges = [(cells[one], cells[other], _weight(cells, name, number, weight, column)) for number, cells in lines]
     if not edges:
         raise FileFormatError(f"{name}: no edges in the file; an edge is: node node [weight]")
     return FileContent(edges)
@@ -339,19 +340,25 @@ def _named_adjacency(lines: Sequence[tuple[int, list[str]]], name: str) -> NDArr
     return np.array([[float(cell) for cell in cells[1:]] for _, cells in lines])
 
 
-def _weight_column(header: list[str], weight: str | None) -> int:
-    """The place of the weights: the column of that name, or the third where nobody named one."""
+def _places_of_ends(first: list[str]) -> tuple[int, int]:
+    """The columns of the two ends: those that a first line calls so, or else the first two."""
+    named = [place for place, cell in enumerate(first) if names_an_end(cell)]
+    return (named[0], named[1]) if len(named) > 1 else (0, 1)
+
+
+def _weight_column(header: list[str], weight: str | None, usual: int) -> int:
+    """The place of the weights: the column of that name, or the usual one where nobody named one."""
     names = [cell.strip("\"'").lower() for cell in header]
     if weight is not None and weight.lower() in names:
         return names.index(weight.lower())
     if weight not in (None, "weight"):
         raise UnknownNameError.of("column for the weights of the edges", str(weight), header)
-    return 2
+    return usual
 
 
 def _is_header(cells: list[str], below: list[tuple[int, list[str]]]) -> bool:
     """Whether a first line names columns: by known names, or by words above numbers and names of no node below."""
-    if all(map(names_an_end, cells[:2])):
+    if all(names_an_end(cells[place]) for place in _places_of_ends(cells)):
         return True
     further = cells[2:3]
     if further and (further[0] == "" or further[0].startswith("{") or is_number(further[0])):
