@@ -9,7 +9,9 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.special import softmax
 from scipy.stats import t as student
+from sklearn.metrics import adjusted_rand_score
 
+from biconsensus.graphs import lfr_network
 from biconsensus.significance import _propagation
 from biconsensus.significance._description import Links
 from biconsensus.significance._propagation import (
@@ -21,7 +23,6 @@ from biconsensus.significance._propagation import (
     _evidence,
     _first_rates,
     _labels,
-    _share_together,
     _Spectrum,
     run,
 )
@@ -108,6 +109,20 @@ def test_messages_that_wander_have_the_mean_evidence_of_the_last_sweeps(
     assert np.std(looks) > 0
     assert state.nats == pytest.approx(np.mean(looks))
     assert state.error == pytest.approx(np.std(looks))
+
+
+def test_messages_of_weak_groups_come_near_rest() -> None:
+    graph, truth = lfr_network(1000, 0.645, 15, max_degree=50, communities=(20, 80), random_state=211)
+    links = Links(graph.adjacency)
+    state = run(links, 26, _Spectrum(links).start(26))  # with messages that go all the way it is 0.29
+    assert state.change < _propagation.UNSETTLED
+    assert adjusted_rand_score(truth, state.marginals.argmax(axis=1)) > 0.7
+
+
+def test_evidence_of_messages_that_wander_is_taken_at_two_errors_less(links: Links) -> None:
+    state = state_of(links, np.eye(3)[np.append(GROUPS, [0, 0])], error=1.5)
+    assert state.sure_nats == 7.0
+    assert _evidence(links, state) == pytest.approx(7.0 - 0.5 * np.log(links.total))
 
 
 def test_first_rates_are_those_of_the_limit_or_of_a_clearer_start(links: Links) -> None:
@@ -217,27 +232,6 @@ def test_groups_by_the_dozen_are_all_detectable() -> None:
     spectrum = _Spectrum(Links(csr_array(cliques)))
     assert spectrum.n_detectable == 12  # more than the eight that are looked at first
     assert len(np.unique(spectrum.start(12))) == 12
-
-
-def test_what_speaks_for_a_link_is_shared_by_certainty_and_evidence(links: Links) -> None:
-    spectrum, other = _Spectrum(links), np.arange(142) % 3
-    clear = np.append(GROUPS, [0, 0])
-    kept = [
-        (labels[links.source] == labels[links.target]).astype(float)
-        for labels in (clear, other, spectrum.start(3), spectrum.start(5))
-    ]
-    unsure = np.full((142, 3), 0.2)
-    unsure[np.arange(142), clear] = 0.6
-    uniform = np.full((142, 2), 0.5)
-    first, second = state_of(links, unsure), state_of(links, uniform, nats=8.0, error=1.0)
-    runs = [clear, other, np.where(other == 2, np.arange(142) % 5, other)]
-    runs[2][:5] = np.arange(5)
-    of_runs = np.mean([*kept[:2], (runs[2][links.source] == runs[2][links.target]).astype(float)], axis=0)
-    others = 0.5 * of_runs + 0.5 * np.mean(kept[2:], axis=0)
-    assert _share_together(links, spectrum, runs, []) == pytest.approx(others)
-    inner = np.where(kept[0] > 0, 0.36 + 2 * 0.04, 2 * 0.12 + 0.04)
-    believed = (inner + np.exp(-1) * 0.5) / (1 + np.exp(-1))
-    assert _share_together(links, spectrum, runs, [second, first]) == pytest.approx(0.4 * others + 0.6 * believed)
 
 
 @pytest.mark.parametrize(("share", "shown"), [(0.99, False), (1.01, True)])

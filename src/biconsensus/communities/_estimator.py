@@ -20,7 +20,6 @@ from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
 from biconsensus.communities._runs import (
     View,
-    agreed_in_rounds,
     contracted,
     pool_of,
     second_round,
@@ -37,7 +36,6 @@ from biconsensus.pool._pool import Pool, without_trivial
 from biconsensus.protocols import FloatArray
 from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
-from biconsensus.significance._propagation import Weak
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources.networks._walktrap import as_igraph
 
@@ -298,7 +296,9 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             found = solve(self.pool_, searched, evidence, progress=tell)
         self.evidence_ = evidence.of_grouping(found.labels)
-        doubt = _doubt(self.evidence_, evidence.weak) if len(found) > 1 and search.quorum == "auto" else None
+        doubt = None
+        if len(found) > 1 and search.quorum == "auto":
+            doubt = _doubt(self.evidence_, evidence.misplaced(found.labels))
         self.consensus_ = made_by(found, self, call, command, said=doubt)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
@@ -326,11 +326,6 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             proposed = evidence.propose(whole, seed, tied, progress=tell)
-        if evidence.weak is not None:
-            weak = evidence.weak
-            labels = agreed_in_rounds(self.graph_, weak.share, seed, tied or (), weak.n_groups)
-            evidence.remember(labels, weak.nats)
-            proposed.append(("agreed in rounds", labels))
         return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:
@@ -404,14 +399,14 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return NodeClustering(found, graph=graph, method_name="biconsensus", overlap=overlap)
 
 
-def _doubt(nats: float, weak: Weak | None) -> str | None:
-    """What the summary says of communities for which the links say little."""
-    if weak is not None and nats <= weak.nats:
-        return "the network has communities, but its links say little about who is in them"
-    if nats >= ENOUGH_NATS:
-        return None
-    chance = float(np.exp(-max(nats, 0.0)))
-    return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
+def _doubt(nats: float, misplaced: float) -> str | None:
+    """What the summary says of communities for which the links say little, or not who is in them."""
+    if nats < ENOUGH_NATS:
+        chance = float(np.exp(-max(nats, 0.0)))
+        return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
+    if misplaced > 0:
+        return f"the links do not tell for sure who is in them: about {misplaced:.0%} of the nodes may be misplaced"
+    return None
 
 
 def _rule_of_runs(search: Search) -> Any:
