@@ -13,9 +13,9 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from biconsensus.errors import InputError, MissingDependencyError, TooLargeError, UnknownNameError
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
+from biconsensus.significance._description import Links
 from biconsensus.sources.networks import ALGORITHMS, Algorithm, get_algorithm, link_communities
 from biconsensus.sources.networks._label_propagation import label_propagation
-from biconsensus.significance._description import Links
 from biconsensus.sources.networks._modularity import _likely_resolution
 
 PARTITIONS = [name for name, algorithm in ALGORITHMS.items() if not algorithm.overlapping]
