@@ -11,7 +11,8 @@ from scipy.special import softmax
 from scipy.stats import t as student
 from sklearn.metrics import adjusted_rand_score
 
-from biconsensus.graphs import lfr_network
+import biconsensus as bc
+from biconsensus.graphs import lfr_network, read_graph
 from biconsensus.significance import _propagation
 from biconsensus.significance._description import Links
 from biconsensus.significance._propagation import (
@@ -279,3 +280,13 @@ def test_groups_without_a_link_between_them_keep_a_rate_for_it() -> None:
     assert np.isfinite(state.nats)
     assert 0 < state.rates[1] < 0.02
     assert state.marginals.max(axis=1) == pytest.approx(np.ones(20), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "edges", [[(0, 1), (1, 2), (2, 3), (3, 0), (2, 4), (3, 4)], [(0, 1), (1, 2), (0, 2), (0, 3), (3, 4), (0, 4)]]
+)
+def test_networks_of_five_nodes_are_looked_at_too(edges: list[tuple[int, int]]) -> None:
+    """Rewired networks of so few nodes lose some of their links, and with them nodes."""
+    read = read_graph(edges)
+    assert len(bc.ConsensusCommunities(random_state=0).fit(read).communities_) == 1
+    assert _propagation.propagate(Links(read.adjacency), []) == []

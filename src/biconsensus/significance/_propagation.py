@@ -177,7 +177,7 @@ class _Spectrum:
     def __init__(self, links: Links) -> None:
         self.links = links
         self.nodes = np.flatnonzero(links.linked)
-        self._hessian = _bethe_hessian(links)
+        self._hessian = self._bethe_hessian(links)
         self.most_groups = max(2, min(MAX_GROUPS, self.nodes.size // SMALLEST))
         self._values, self._vectors = _lowest(self._hessian, min(8, self.nodes.size - 1))
         values = self._values
@@ -196,16 +196,23 @@ class _Spectrum:
         if links.equal_weights:
             n_detectable = self.n_detectable
         else:
-            n_detectable = int((_lowest(_bethe_hessian(links.with_weights_to(0.0)), 2)[0] < 0).sum())
+            n_detectable = int((_lowest(self._bethe_hessian(links.with_weights_to(0.0)), 2)[0] < 0).sum())
         if n_detectable >= 2:
             return True
         if N_REWIRED * links.source.size > MAX_CELLS:
             return False
         rng = np.random.default_rng(0)
-        null = [_lowest(_bethe_hessian(rewired(links, rng)), self._values.size)[0][1:].sum() for _ in range(N_REWIRED)]
+        others = (self._bethe_hessian(rewired(links, rng)) for _ in range(N_REWIRED))
+        null = [_lowest(other, self._values.size)[0][1:].sum() for other in others]
         spread = float(np.std(null, ddof=1)) * float(np.sqrt(1.0 + 1.0 / N_REWIRED))
         low = float(self._values[1:].sum()) - float(np.mean(null))
         return low < float(stdtrit(N_REWIRED - 1, LEVEL)) * spread
+
+    def _bethe_hessian(self, links: Links) -> csr_array:
+        """The matrix for other links between the same nodes, some of which may have lost theirs."""
+        adjacency, degree = csr_array(links.adjacency[self.nodes][:, self.nodes]), links.degree[self.nodes]
+        squared = max(float((degree**2).sum() / degree.sum()) - 1.0, 1.0)
+        return csr_array((squared - 1.0) * eye_array(degree.size) - np.sqrt(squared) * adjacency + diags_array(degree))
 
     def start(self, n_groups: int) -> IntArray:
         """(m,) groups to start from: k-means on the directions of the nodes in the lowest eigenvectors."""
@@ -218,15 +225,6 @@ class _Spectrum:
         labels = np.zeros(self.links.n_nodes, np.int64)
         labels[self.nodes] = KMeans(n_groups, n_init=1, random_state=0).fit_predict(rows)
         return labels
-
-
-def _bethe_hessian(links: Links) -> csr_array:
-    """The matrix of `_Spectrum`, of the nodes that have links."""
-    nodes = np.flatnonzero(links.linked)
-    adjacency = csr_array(links.adjacency[nodes][:, nodes])
-    degree = links.degree[nodes]
-    squared = max(float((degree**2).sum() / degree.sum()) - 1.0, 1.0)
-    return csr_array((squared - 1.0) * eye_array(degree.size) - np.sqrt(squared) * adjacency + diags_array(degree))
 
 
 def _lowest(hessian: csr_array, number: int) -> tuple[FloatArray, FloatArray]:
