@@ -21,6 +21,7 @@ from biconsensus.communities._given import given_result
 from biconsensus.communities._runs import (
     View,
     contracted,
+    n_second,
     pool_of,
     second_round,
     settings_of,
@@ -33,7 +34,7 @@ from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, read_graph, sum_of_graphs, union_nodes
 from biconsensus.metrics import noise_as_singletons
 from biconsensus.pool._pool import Pool, without_trivial
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, rounds_of, run_sources
@@ -264,8 +265,8 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         settings = settings_of(self.algorithms, n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
-        again = second_round(len(sources)).sources(0, False)
-        seeds = child_seeds(self.random_state, len(sources) + len(again) + 1)
+        n_again = n_second(len(sources))
+        seeds = child_seeds(self.random_state, len(sources) + n_again + 1)
         evidence = LinkEvidence(graph.adjacency)
         rule = _rule_of_runs(search)
         self.graph_ = graph
@@ -273,6 +274,7 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         pool = pool_of(self.results_, seen, graph.names, rule)
         if search.quorum == "auto" and not search.overlap and not chunks:
             weighed, place = contracted(weighed_by_pool(graph, without_trivial(pool)), pool)
+            again = second_round(weighed, place, self._whole(seen), n_again).sources(0, False)
             self.results_ += spread(self._run(again, [weighed], seeds[len(sources) : -1], "second"), place)
             whole = View(graph, np.arange(graph.n_nodes))
             seen += [whole] * len(again)
@@ -315,17 +317,21 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         by_links = found.min_elements is None and found.quorum == "auto" and not found.overlap
         return replace(found, min_elements=min(SMALLEST, graph.n_nodes)) if by_links else found
 
-    def _refined(self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search) -> list[SourceResult]:
-        """Groupings that the network itself prefers to the runs, as further results."""
+    def _whole(self, seen: Sequence[View]) -> list[IntArray]:
+        """The partitions that the runs found, on all nodes; -1 for those that a run did not see."""
         whole = []
         for result, view in zip(self.results_, seen, strict=True):
             if result.labels is not None and result.labels.ndim == 1:
                 labels = np.full(self.graph_.n_nodes, -1)
                 labels[view.places] = result.labels
                 whole.append(labels)
+        return whole
+
+    def _refined(self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search) -> list[SourceResult]:
+        """Groupings that the network itself prefers to the runs, as further results."""
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
-            proposed = evidence.propose(whole, seed, tied, progress=tell)
+            proposed = evidence.propose(self._whole(seen), seed, tied, progress=tell)
         return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:

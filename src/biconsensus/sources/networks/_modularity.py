@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -17,7 +17,7 @@ from biconsensus._checks import need
 from biconsensus.errors import UnknownNameError
 from biconsensus.graphs._graph import Graph, relabel
 from biconsensus.protocols import FloatArray, IntArray
-from biconsensus.significance._description import Links, gain_of_tally
+from biconsensus.significance._description import Links, compact, gain_of_tally
 from biconsensus.sources.networks._walktrap import as_igraph
 
 LEAST_GAIN = 1e-5
@@ -288,6 +288,24 @@ def block_model(graph: Graph, seed: int, *, start: float = 1.0, max_rounds: int 
             break
         labels, most = finer, max(most, gain)
     return labels
+
+
+def likely_resolution(graph: Graph, partitions: Sequence[IntArray]) -> float:
+    """The resolution that suits the best of some partitions, the one that saves most nats; 1 where there is none.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> likely_resolution(graph, [np.repeat([0, 1], 3)]), likely_resolution(graph, [])
+    (0.797, 1.0)
+    """
+    links = Links(graph.adjacency)
+    tallies = [links.tally(compact(labels)) for labels in partitions]
+    if not tallies:
+        return 1.0
+    gains = [gain_of_tally(*tally, links.total) for tally in tallies]
+    return round(_likely_resolution(links, *tallies[int(np.argmax(gains))]), 3)
 
 
 def _likely_resolution(links: Links, number: FloatArray, degree: FloatArray, inner: FloatArray) -> float:
