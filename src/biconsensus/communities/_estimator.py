@@ -20,6 +20,7 @@ from biconsensus.communities._chunks import chunks_of, well_seen
 from biconsensus.communities._given import given_result
 from biconsensus.communities._runs import (
     View,
+    agreed_in_rounds,
     contracted,
     n_second,
     pool_of,
@@ -332,6 +333,11 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             proposed = evidence.propose(self._whole(seen), seed, tied, progress=tell)
+        if evidence.weak is not None:
+            weak = evidence.weak
+            labels = agreed_in_rounds(self.graph_, weak.share, seed, tied or (), weak.n_groups)
+            evidence.remember(labels, weak.nats, weak.misplaced)
+            proposed.append(("agreed in rounds", labels))
         return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
     def _run(self, sources: list[NamedSource], graphs: list[Graph], seeds: list[int], part: str) -> list[SourceResult]:

@@ -22,7 +22,7 @@ from biconsensus.significance._description import (
     log_false_alarms,
     node_certainty,
 )
-from biconsensus.significance._propagation import propagate, spectral_groupings
+from biconsensus.significance._propagation import Weak, propagate, spectral_groupings
 
 LN_10 = float(np.log(10.0))
 
@@ -77,6 +77,8 @@ class LinkEvidence:
             self.scales += [self.links.with_weights_to(power) for power in OTHER_POWERS]
         self._averaged: dict[bytes, float] = {}
         self._misplaced: dict[bytes, float] = {}
+        self.weak: Weak | None = None
+        """Set by `propose` where the network shows groups, but belief propagation cannot tell who is in them."""
 
     def of_grouping(self, labels: IntArray) -> float:
         """Nats that a grouping saves over one group; left-over nodes count with the group they have most links to."""
@@ -160,7 +162,8 @@ class LinkEvidence:
         list of (name, (m,) int array)
             The best of them refined by moves of nodes and merges of groups and, where nodes stay uncertain, what
             belief propagation finds; -1 for nodes without an edge. What the latter is worth, averaged over all
-            groupings, is remembered for `of_grouping`, and how sure it is of the nodes for `misplaced`.
+            groupings, is remembered for `of_grouping`, and how sure it is of the nodes for `misplaced`. Where it
+            shows groups, but too little of who is in them, `weak` is set.
         """
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
@@ -181,7 +184,9 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(links, best) > self._told_scale and node_certainty(links, best) > CLEAR
         if not clear:
-            for told in propagate(links, list(map(list, together or ()))):
+            tied = list(map(list, together or ()))
+            groups, self.weak = propagate(links, tied, groupings)
+            for told in groups:
                 found.append(("belief propagation", told.labels))
                 self.remember(told.labels, told.nats - self._told_scale, told.misplaced)
         return [(name, np.where(links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
