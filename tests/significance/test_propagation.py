@@ -24,6 +24,7 @@ from biconsensus.significance._propagation import (
     _evidence,
     _first_rates,
     _labels,
+    _share_together,
     _Spectrum,
     run,
 )
@@ -235,6 +236,27 @@ def test_groups_by_the_dozen_are_all_detectable() -> None:
     assert len(np.unique(spectrum.start(12))) == 12
 
 
+def test_what_speaks_for_a_link_is_shared_by_certainty_and_evidence(links: Links) -> None:
+    spectrum, other = _Spectrum(links), np.arange(142) % 3
+    clear = np.append(GROUPS, [0, 0])
+    kept = [
+        (labels[links.source] == labels[links.target]).astype(float)
+        for labels in (clear, other, spectrum.start(3), spectrum.start(5))
+    ]
+    unsure = np.full((142, 3), 0.2)
+    unsure[np.arange(142), clear] = 0.6
+    uniform = np.full((142, 2), 0.5)
+    first, second = state_of(links, unsure), state_of(links, uniform, nats=11.0, error=1.0)
+    runs = [clear, other, np.where(other == 2, np.arange(142) % 5, other)]
+    runs[2][:5] = np.arange(5)
+    of_runs = np.mean([*kept[:2], (runs[2][links.source] == runs[2][links.target]).astype(float)], axis=0)
+    others = 0.5 * of_runs + 0.5 * np.mean(kept[2:], axis=0)
+    assert _share_together(links, spectrum, runs, []) == pytest.approx(others)
+    inner = np.where(kept[0] > 0, 0.36 + 2 * 0.04, 2 * 0.12 + 0.04)
+    believed = (inner + np.exp(-1) * 0.5) / (1 + np.exp(-1))
+    assert _share_together(links, spectrum, runs, [second, first]) == pytest.approx(0.4 * others + 0.6 * believed)
+
+
 @pytest.mark.parametrize(("share", "shown"), [(0.99, False), (1.01, True)])
 def test_a_spectrum_shows_groups_below_the_level_of_one_more_rewired_network(
     monkeypatch: pytest.MonkeyPatch, share: float, shown: bool
@@ -287,4 +309,4 @@ def test_networks_of_five_nodes_are_looked_at_too(edges: str) -> None:
     """Rewired networks of this size lose some of their links, and with them nodes."""
     graph = read_graph([(first, second) for first, second in edges.split()])
     assert len(bc.ConsensusCommunities(random_state=0).fit(graph).communities_) == 1
-    assert _propagation.propagate(Links(graph.adjacency), []) == []
+    assert _propagation.propagate(Links(graph.adjacency), []) == ([], None)

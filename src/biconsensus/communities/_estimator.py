@@ -413,12 +413,13 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 def _doubt(nats: float, misplaced: float) -> str | None:
     """What the summary says of communities for which the links say little, or not who is in them."""
-    if nats < ENOUGH_NATS:
-        chance = float(np.exp(-max(nats, 0.0)))
-        return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
-    if misplaced > 0:
-        return f"the links do not tell for sure who is in them: about {misplaced:.0%} of the nodes may be misplaced"
-    return None
+    if misplaced > 0:  # such groupings are proposed only where the spectrum leaves no doubt that there are groups
+        told = f"about {misplaced:.0%} of the nodes may be misplaced"
+        return f"the network has communities, but its links do not tell for sure who is in them: {told}"
+    if nats >= ENOUGH_NATS:
+        return None
+    chance = float(np.exp(-max(nats, 0.0)))
+    return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
 
 
 def _rule_of_runs(search: Search) -> Any:
