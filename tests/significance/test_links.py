@@ -256,7 +256,7 @@ def states_of(nats: dict[int, tuple[float, float]]):
 
 
 def sure(share: float):
-    """A belief propagation that is as sure of every node as it is told, with 11.25 nats for three groups and fewer for others."""
+    """A belief propagation that is as sure of every node as it is told, with the most nats for three groups."""
 
     def run(links: Links, q: int, start: np.ndarray, before: object = None, *, learn_shares: bool = False):
         marginals = np.full((links.n_nodes, q), (1.0 - share) / (q - 1))
