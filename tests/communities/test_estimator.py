@@ -386,9 +386,11 @@ def test_doubt_tells_weak_evidence_from_communities_whose_members_are_uncertain(
         "the network has communities, but its links do not tell for sure who is in them: "
         "about 31% of the nodes may be misplaced"
     )
-    assert _doubt(5.0, 0.31) == _doubt(0.5, 0.31) == uncertain
-    assert _doubt(0.5, 0.0) == (
-        "the links are weak evidence for them: up to 61% of networks without communities show as much"
+    assert _doubt(5.0, 0.31, False) == _doubt(0.5, 0.31, True) == uncertain
+    assert (
+        _doubt(0.5, 0.0, False)
+        == _doubt(0.5, 0.31, False)
+        == ("the links are weak evidence for them: up to 61% of networks without communities show as much")
     )
-    assert "up to 100% of networks" in str(_doubt(-1.0, 0.0))
-    assert _doubt(20.0, 0.0) is None
+    assert "up to 100% of networks" in str(_doubt(-1.0, 0.0, False))
+    assert _doubt(20.0, 0.0, False) is None

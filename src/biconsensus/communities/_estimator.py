@@ -301,7 +301,7 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.evidence_ = evidence.of_grouping(found.labels)
         doubt = None
         if len(found) > 1 and search.quorum == "auto":
-            doubt = _doubt(self.evidence_, evidence.misplaced(found.labels))
+            doubt = _doubt(self.evidence_, evidence.misplaced(found.labels), evidence.weak is not None)
         self.consensus_ = made_by(found, self, call, command, said=doubt)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
@@ -411,15 +411,18 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return NodeClustering(found, graph=graph, method_name="biconsensus", overlap=overlap)
 
 
-def _doubt(nats: float, misplaced: float) -> str | None:
-    """What the summary says of communities for which the links say little, or not who is in them."""
-    if misplaced > 0:  # such groupings are proposed only where the spectrum leaves no doubt that there are groups
+def _doubt(nats: float, misplaced: float, shown: bool) -> str | None:
+    """What the summary says of communities for which the links say little, or not who is in them.
+
+    Where the network as a whole shows that there are communities, there is no doubt about that.
+    """
+    if nats < ENOUGH_NATS and not shown:
+        chance = float(np.exp(-max(nats, 0.0)))
+        return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
+    if misplaced > 0:
         told = f"about {misplaced:.0%} of the nodes may be misplaced"
         return f"the network has communities, but its links do not tell for sure who is in them: {told}"
-    if nats >= ENOUGH_NATS:
-        return None
-    chance = float(np.exp(-max(nats, 0.0)))
-    return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
+    return None
 
 
 def _rule_of_runs(search: Search) -> Any:
