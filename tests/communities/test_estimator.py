@@ -24,7 +24,6 @@ from biconsensus.errors import (
     UnknownNameError,
 )
 from biconsensus.graphs._lfr import lfr_network
-from biconsensus.significance._propagation import Weak
 from biconsensus.sources import _workers
 from tests.helpers.planted_networks import planted
 
@@ -383,11 +382,15 @@ def test_the_summary_says_where_the_links_say_little():
 
 
 def test_doubt_tells_weak_evidence_from_communities_whose_members_are_uncertain():
-    weak = Weak(np.zeros(2), 5.0)
-    assert _doubt(5.0, weak) == "the network has communities, but its links say little about who is in them"
-    assert _doubt(0.5, None) == (
-        "the links are weak evidence for them: up to 61% of networks without communities show as much"
+    uncertain = (
+        "the network has communities, but its links do not tell for sure who is in them: "
+        "about 31% of the nodes may be misplaced"
     )
-    assert "up to 100% of networks" in str(_doubt(-1.0, None))
-    assert _doubt(20.0, weak) is None
-    assert _doubt(20.0, None) is None
+    assert _doubt(5.0, 0.31, False) == _doubt(0.5, 0.31, True) == uncertain
+    assert (
+        _doubt(0.5, 0.0, False)
+        == _doubt(0.5, 0.31, False)
+        == ("the links are weak evidence for them: up to 61% of networks without communities show as much")
+    )
+    assert "up to 100% of networks" in str(_doubt(-1.0, 0.0, False))
+    assert _doubt(20.0, 0.0, False) is None

@@ -5,14 +5,16 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 import biconsensus as bc
 from biconsensus.communities import _estimator
-from biconsensus.communities._runs import agreed_in_rounds, contracted, usual_runs, weighed_by_pool
-from biconsensus.graphs import read_graph
+from biconsensus.communities._runs import agreed_in_rounds, contracted, second_round, usual_runs, weighed_by_pool
+from biconsensus.graphs import Graph, read_graph
 from biconsensus.graphs._lfr import lfr_network
 from biconsensus.sources.networks import get_algorithm
+from biconsensus.sources.networks._modularity import likely_resolution
 
 
 def test_edges_weighed_by_the_pool_against_the_definition():
@@ -69,6 +71,29 @@ def test_weak_communities_are_agreed_on_in_rounds():
     assert model.labels_.tolist() == weak.tolist() or adjusted_rand_score(model.labels_, weak) == 1
     assert model.evidence_ >= 1
     assert adjusted_rand_score(truth, model.labels_) > 0.12
+
+
+def test_communities_of_belief_propagation_are_the_same_for_every_seed():
+    graph, truth = lfr_network(1000, 0.645, 15, max_degree=50, communities=(20, 80), random_state=211)
+    first, second = (bc.ConsensusCommunities(random_state=seed).fit(graph) for seed in (0, 1))
+    assert first.consensus_.extraction["origin"] == "base result 'belief propagation'"
+    assert adjusted_rand_score(first.labels_, second.labels_) == 1
+    assert adjusted_rand_score(truth, first.labels_) > 0.7
+    assert "% of the nodes may be misplaced" in first.consensus_.summary
+
+
+def test_the_second_round_starts_where_the_best_of_the_first_ended():
+    ring = read_graph(nx.ring_of_cliques(30, 5))
+    cliques, pairs = np.repeat(np.arange(30), 5), np.repeat(np.arange(15), 10)
+    nodes = np.arange(150)
+    setting = second_round(ring, nodes, [pairs, cliques], 2)
+    assert setting.n_runs == 2
+    assert setting.parameters == {"start": likely_resolution(ring, [cliques])}
+    assert setting.parameters["start"] > 1.2 * likely_resolution(ring, [pairs])
+    # the cliques as nodes of their own: their links are on the diagonal
+    small = csr_array((np.ones(150), (nodes, cliques)))
+    contracted_ring = Graph(csr_array(small.T @ ring.adjacency @ small), list(range(30)))
+    assert second_round(contracted_ring, cliques, [pairs, cliques], 2).parameters == setting.parameters
 
 
 def test_second_round_joins_the_pool_where_the_network_decides():

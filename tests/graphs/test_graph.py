@@ -82,7 +82,7 @@ def test_bad_weights_name_the_edge(bad):
         ([(1, 2, "x")], InputError, "weight 'x'"),
         ({1: 2}, InputTypeError, "dict"),
         (7, InputTypeError, "int"),
-        (csr_array(np.ones((2, 3))), InputError, "square"),
+        (csr_array(np.ones((2, 3))), InputError, r"square.*two kinds of nodes.*\[\[None, B\], \[B.T, None\]\]"),
     ],
 )
 def test_what_is_no_graph(data, error, text):

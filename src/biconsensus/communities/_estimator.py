@@ -22,6 +22,7 @@ from biconsensus.communities._runs import (
     View,
     agreed_in_rounds,
     contracted,
+    n_second,
     pool_of,
     second_round,
     settings_of,
@@ -34,10 +35,9 @@ from biconsensus.find import Search, solve
 from biconsensus.graphs._graph import Graph, read_graph, sum_of_graphs, union_nodes
 from biconsensus.metrics import noise_as_singletons
 from biconsensus.pool._pool import Pool, without_trivial
-from biconsensus.protocols import FloatArray
+from biconsensus.protocols import FloatArray, IntArray
 from biconsensus.result._consensus import made_by
 from biconsensus.significance._links import LinkEvidence
-from biconsensus.significance._propagation import Weak
 from biconsensus.sources._running import NamedSource, Runs, SourceResult, child_seeds, rounds_of, run_sources
 from biconsensus.sources.networks._walktrap import as_igraph
 
@@ -266,8 +266,8 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         settings = settings_of(self.algorithms, n_runs)
         sources = [s for k in range(len(views)) for setting in settings for s in setting.sources(k, named)]
         seen = [view for view in views for _ in range(len(sources) // len(views))]
-        again = second_round(len(sources)).sources(0, False)
-        seeds = child_seeds(self.random_state, len(sources) + len(again) + 1)
+        n_again = n_second(len(sources))
+        seeds = child_seeds(self.random_state, len(sources) + n_again + 1)
         evidence = LinkEvidence(graph.adjacency)
         rule = _rule_of_runs(search)
         self.graph_ = graph
@@ -275,6 +275,7 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         pool = pool_of(self.results_, seen, graph.names, rule)
         if search.quorum == "auto" and not search.overlap and not chunks:
             weighed, place = contracted(weighed_by_pool(graph, without_trivial(pool)), pool)
+            again = second_round(weighed, place, self._whole(seen), n_again).sources(0, False)
             self.results_ += spread(self._run(again, [weighed], seeds[len(sources) : -1], "second"), place)
             whole = View(graph, np.arange(graph.n_nodes))
             seen += [whole] * len(again)
@@ -298,7 +299,9 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
             found = solve(self.pool_, searched, evidence, progress=tell)
         self.evidence_ = evidence.of_grouping(found.labels)
-        doubt = _doubt(self.evidence_, evidence.weak) if len(found) > 1 and search.quorum == "auto" else None
+        doubt = None
+        if len(found) > 1 and search.quorum == "auto":
+            doubt = _doubt(self.evidence_, evidence.misplaced(found.labels), evidence.weak is not None)
         self.consensus_ = made_by(found, self, call, command, said=doubt)
         self.labels_ = self.consensus_.labels
         self.backing_ = self.consensus_.backing
@@ -315,21 +318,25 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         by_links = found.min_elements is None and found.quorum == "auto" and not found.overlap
         return replace(found, min_elements=min(SMALLEST, graph.n_nodes)) if by_links else found
 
-    def _refined(self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search) -> list[SourceResult]:
-        """Groupings that the network itself prefers to the runs, as further results."""
+    def _whole(self, seen: Sequence[View]) -> list[IntArray]:
+        """The partitions that the runs found, on all nodes; -1 for those that a run did not see."""
         whole = []
         for result, view in zip(self.results_, seen, strict=True):
             if result.labels is not None and result.labels.ndim == 1:
                 labels = np.full(self.graph_.n_nodes, -1)
                 labels[view.places] = result.labels
                 whole.append(labels)
+        return whole
+
+    def _refined(self, evidence: LinkEvidence, seen: Sequence[View], seed: int, search: Search) -> list[SourceResult]:
+        """Groupings that the network itself prefers to the runs, as further results."""
         tied = None if search.together is None else [list(nodes) for nodes in search.together]
         with shown((given_or_default("runs", self.runs, Runs)).progress) as tell:
-            proposed = evidence.propose(whole, seed, tied, progress=tell)
+            proposed = evidence.propose(self._whole(seen), seed, tied, progress=tell)
         if evidence.weak is not None:
             weak = evidence.weak
             labels = agreed_in_rounds(self.graph_, weak.share, seed, tied or (), weak.n_groups)
-            evidence.remember(labels, weak.nats)
+            evidence.remember(labels, weak.nats, weak.misplaced)
             proposed.append(("agreed in rounds", labels))
         return [SourceResult(name, {}, seed, labels) for name, labels in proposed]
 
@@ -404,14 +411,18 @@ class ConsensusCommunities(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return NodeClustering(found, graph=graph, method_name="biconsensus", overlap=overlap)
 
 
-def _doubt(nats: float, weak: Weak | None) -> str | None:
-    """What the summary says of communities for which the links say little."""
-    if weak is not None and nats <= weak.nats:
-        return "the network has communities, but its links say little about who is in them"
-    if nats >= ENOUGH_NATS:
-        return None
-    chance = float(np.exp(-max(nats, 0.0)))
-    return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
+def _doubt(nats: float, misplaced: float, shown: bool) -> str | None:
+    """What the summary says of communities for which the links say little, or not who is in them.
+
+    Where the network as a whole shows that there are communities, there is no doubt about that.
+    """
+    if nats < ENOUGH_NATS and not shown:
+        chance = float(np.exp(-max(nats, 0.0)))
+        return f"the links are weak evidence for them: up to {chance:.0%} of networks without communities show as much"
+    if misplaced > 0:
+        told = f"about {misplaced:.0%} of the nodes may be misplaced"
+        return f"the network has communities, but its links do not tell for sure who is in them: {told}"
+    return None
 
 
 def _rule_of_runs(search: Search) -> Any:

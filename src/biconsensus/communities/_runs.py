@@ -23,6 +23,7 @@ from biconsensus.pool._pool import Pool
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 from biconsensus.sources._running import NamedSource, SourceResult
 from biconsensus.sources.networks import get_algorithm
+from biconsensus.sources.networks._modularity import likely_resolution
 
 DEFAULT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("louvain", {"resolution": (0.7, 1.0, 1.5)}),
@@ -95,9 +96,28 @@ def usual_runs(n_edges: int) -> int:
     return max(FEWEST_RUNS, min(MOST_RUNS, EDGES_IN_ALL // max(n_edges, 1)))
 
 
-def second_round(n_first: int) -> Setting:
-    """Block models of the network weighed by the first runs: one for every four of them."""
-    return Setting("block_model, second round", get_algorithm("block_model"), -(-n_first // SECOND_SHARE))
+def n_second(n_first: int) -> int:
+    """Runs of the second round: one for every four of the first."""
+    return -(-n_first // SECOND_SHARE)
+
+
+def second_round(weighed: Graph, place: IntArray, found: Sequence[IntArray], n_runs: int) -> Setting:
+    """Block models of the network weighed by the first runs, from the resolution that suits the best of these.
+
+    Parameters
+    ----------
+    weighed : Graph
+        The network weighed by the first runs, or that of the sets of nodes that all of them keep together.
+    place : (m,) int array
+        The node of `weighed` that each node is in.
+    found : sequence of (m,) int arrays
+        Partitions by the first runs.
+    n_runs : int
+        Block models that are wanted.
+    """
+    first = np.unique(place, return_index=True)[1]
+    start = likely_resolution(weighed, [labels[first] for labels in found])
+    return Setting("block_model, second round", get_algorithm("block_model"), n_runs, {"start": start})
 
 
 def _is_pair(entry: Any) -> bool:

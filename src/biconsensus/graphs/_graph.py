@@ -167,7 +167,10 @@ def from_matrix(matrix: Any, names: Sequence[Hashable] | None = None, weight: st
     """Read an (m, m) adjacency; one that is not symmetric counts as directed. Without `weight` all edges weigh 1."""
     given = coo_array(matrix)
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InputError(f"graph: an adjacency must be square, received shape {given.shape}")
+        raise InputError(
+            f"graph: an adjacency must be square, received shape {given.shape}; of a network with two kinds of nodes "
+            "and links B between them, give scipy.sparse.block_array([[None, B], [B.T, None]])"
+        )
     listed: list[Hashable] = list(range(given.shape[0]) if names is None else names)
     if len(listed) != given.shape[0]:
         raise InputError(

@@ -76,8 +76,9 @@ class LinkEvidence:
         if not self.links.equal_weights:
             self.scales += [self.links.with_weights_to(power) for power in OTHER_POWERS]
         self._averaged: dict[bytes, float] = {}
+        self._misplaced: dict[bytes, float] = {}
         self.weak: Weak | None = None
-        """Set by `propose` where the network shows groups, but no single grouping tells them."""
+        """Set by `propose` where the network shows groups, but belief propagation cannot tell who is in them."""
 
     def of_grouping(self, labels: IntArray) -> float:
         """Nats that a grouping saves over one group; left-over nodes count with the group they have most links to."""
@@ -95,9 +96,14 @@ class LinkEvidence:
         """Nats that tell which power of the weights is described."""
         return float(np.log(len(self.scales)))
 
-    def remember(self, labels: IntArray, nats: float) -> None:
-        """From now on this grouping is worth at least so much: what the network as a whole says for it."""
-        self._averaged[relabel(self._whole(labels)).tobytes()] = nats
+    def remember(self, labels: IntArray, nats: float, misplaced: float = 0.0) -> None:
+        """Keep what the network as a whole says: nats that the grouping is worth at least, and nodes misplaced."""
+        key = relabel(self._whole(labels)).tobytes()
+        self._averaged[key], self._misplaced[key] = nats, misplaced
+
+    def misplaced(self, labels: IntArray) -> float:
+        """Share of the nodes that are expected to be in another group; 0 where nothing was averaged over groupings."""
+        return self._misplaced.get(relabel(self._whole(labels)).tobytes(), 0.0)
 
     def of_groups(self, labels: IntArray) -> FloatArray:
         """(T,) base-10 logarithm of a p-value: how often has a network without groups a set of nodes like this?
@@ -156,7 +162,8 @@ class LinkEvidence:
         list of (name, (m,) int array)
             The best of them refined by moves of nodes and merges of groups and, where nodes stay uncertain, what
             belief propagation finds; -1 for nodes without an edge. What the latter is worth, averaged over all
-            groupings, is remembered for `of_grouping`. Where it finds groups, but not who is in them, `weak` is set.
+            groupings, is remembered for `of_grouping`, and how sure it is of the nodes for `misplaced`. Where it
+            shows groups, but too little of who is in them, `weak` is set.
         """
         if self.links.n_linked < 3 or self.links.total <= 0:
             return []
@@ -177,10 +184,11 @@ class LinkEvidence:
         found = [("refined on the network", labels) for labels in refined]
         clear = description_gain(links, best) > self._told_scale and node_certainty(links, best) > CLEAR
         if not clear:
-            told, self.weak = propagate(links, refined[:2], list(map(list, together or ())), groupings)
-            for labels, nats in told:
-                found.append(("belief propagation", labels))
-                self.remember(labels, nats - self._told_scale)
+            tied = list(map(list, together or ()))
+            groups, self.weak = propagate(links, tied, groupings)
+            for told in groups:
+                found.append(("belief propagation", told.labels))
+                self.remember(told.labels, told.nats - self._told_scale, told.misplaced)
         return [(name, np.where(links.linked, labels, -1)) for name, labels in found if labels.max() > 0]
 
 

@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from biconsensus.errors import InputError, MissingDependencyError, TooLargeError, UnknownNameError
 from biconsensus.graphs import read_graph
 from biconsensus.graphs._lfr import lfr_network
+from biconsensus.significance._description import Links
 from biconsensus.sources.networks import ALGORITHMS, Algorithm, get_algorithm, link_communities
 from biconsensus.sources.networks._label_propagation import label_propagation
 from biconsensus.sources.networks._modularity import _likely_resolution
@@ -144,9 +145,11 @@ def test_block_model_resolution_is_that_of_newman():
     same = TRUTH[:, None] == TRUTH[None, :]
     expected = np.outer(graph.degrees, graph.degrees) / a.sum()
     rate_in, rate_out = a[same].sum() / expected[same].sum(), a[~same].sum() / expected[~same].sum()
-    assert _likely_resolution(graph, TRUTH) == pytest.approx(
+    links = Links(graph.adjacency)
+    assert _likely_resolution(links, *links.tally(TRUTH)) == pytest.approx(
         (rate_in - rate_out) / (np.log(rate_in) - np.log(rate_out))
     )
+    assert _likely_resolution(links, *links.tally(np.zeros(TRUTH.size, int))) == 1.0
 
 
 def test_block_model_undoes_the_resolution_limit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -16,8 +16,8 @@ from scipy.sparse import csr_matrix
 from biconsensus._checks import need
 from biconsensus.errors import UnknownNameError
 from biconsensus.graphs._graph import Graph, relabel
-from biconsensus.protocols import IntArray
-from biconsensus.significance._description import Links, description_gain
+from biconsensus.protocols import FloatArray, IntArray
+from biconsensus.significance._description import Links, compact, gain_of_tally
 from biconsensus.sources.networks._walktrap import as_igraph
 
 LEAST_GAIN = 1e-5
@@ -274,28 +274,43 @@ def block_model(graph: Graph, seed: int, *, start: float = 1.0, max_rounds: int 
     """
     links, tried = Links(graph.adjacency), [start]
     labels = louvain(graph, seed, resolution=start)
-    most = description_gain(links, labels)
+    tally = links.tally(labels)
+    most = gain_of_tally(*tally, links.total)
     for _ in range(max_rounds):
-        resolution = round(_likely_resolution(graph, labels), 3)
+        resolution = round(_likely_resolution(links, *tally), 3)
         if any(abs(resolution - other) <= SETTLED * other for other in tried):
             break
         tried.append(resolution)
         finer = louvain(graph, seed, resolution=resolution)
-        gain = description_gain(links, finer)
+        tally = links.tally(finer)
+        gain = gain_of_tally(*tally, links.total)
         if gain <= (ENOUGH * most if most > 0 else most):
             break
         labels, most = finer, max(most, gain)
     return labels
 
 
-def _likely_resolution(graph: Graph, labels: IntArray) -> float:
-    """The resolution at which modularity is the likelihood of the model with the rates of this partition."""
-    total = float(graph.adjacency.sum())
-    sources, targets, weights = graph.edges()
-    # nodes that stand for several have their inner links on the diagonal, in both directions
-    inside = 2.0 * float(weights[labels[sources] == labels[targets]].sum()) + float(graph.adjacency.diagonal().sum())
-    expected = float((np.bincount(labels, graph.degrees) ** 2).sum()) / total
-    if inside == 0 or inside == total or expected >= total:
+def likely_resolution(graph: Graph, partitions: Sequence[IntArray]) -> float:
+    """The resolution that suits the best of some partitions, the one that saves most nats; 1 where there is none.
+
+    Examples
+    --------
+    >>> from biconsensus.graphs import read_graph
+    >>> graph = read_graph([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)])
+    >>> likely_resolution(graph, [np.repeat([0, 1], 3)]), likely_resolution(graph, [])
+    (0.797, 1.0)
+    """
+    links = Links(graph.adjacency)
+    tallies = [links.tally(compact(labels)) for labels in partitions]
+    if not tallies:
         return 1.0
-    rate_in, rate_out = inside / expected, (total - inside) / (total - expected)
-    return (rate_in - rate_out) / float(np.log(rate_in / rate_out)) if rate_in != rate_out else 1.0
+    gains = [gain_of_tally(*tally, links.total) for tally in tallies]
+    return round(_likely_resolution(links, *tallies[int(np.argmax(gains))]), 3)
+
+
+def _likely_resolution(links: Links, number: FloatArray, degree: FloatArray, inner: FloatArray) -> float:
+    """The resolution at which modularity is the likelihood of the model with the rates of this partition."""
+    inside, between = links.rates_of(degree, inner)
+    if number.size == 1 or inside == between:
+        return 1.0
+    return (inside - between) / float(np.log(inside / between))
