@@ -1,4 +1,4 @@
-"""What engineers ask of a fitted model: how certain its parameters are, how far it reaches, in how many parts."""
+"""What engineers ask of a fit: how certain parameters are, how far models reach, and what helps where none is found."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from biconsensus.errors import InputError
+from biconsensus._checks import warn_user
+from biconsensus.errors import InputError, NoConsensusWarning, ThresholdWarning
 from biconsensus.fitting._groups import Found, reweighted
-from biconsensus.fitting._settings import positions
+from biconsensus.fitting._search import BESIDE, ModelSearch, Structures
+from biconsensus.fitting._settings import Family, positions
+from biconsensus.fitting._threshold import far_above, proposal_of
 from biconsensus.protocols import FloatArray, IntArray
 
 _GROUPS = 24
@@ -19,6 +22,9 @@ _STEPS = 4
 """Reweighted refits of each."""
 _GAP = 4.0
 """Two elements are connected within this multiple of the typical distance of elements of the model to their nearest."""
+_FEW = 4
+"""Elements for each that determines a model, below which their number is the first thing to say: with fewer, a model
+that holds all of them can be what chance makes."""
 
 
 @dataclass(frozen=True)
@@ -78,3 +84,61 @@ def extent_of(one: Found, data: FloatArray, members: IntArray, gap: float | None
     axes = np.linalg.svd(largest - centre, full_matrices=True)[2]
     along = (largest - centre) @ axes.T
     return Extent(parts, centre, axes, np.ptp(along, axis=0))
+
+
+def warn_of_nothing(search: ModelSearch, families: list[Family], data: FloatArray, threshold: float | None) -> None:
+    """Say that no model was found, why that may be, and what may help."""
+    warn_user(
+        f"no model is meaningful (epsilon={search.settings.epsilon}): {search.n_kept} of {search.n_tested} hypotheses "
+        f"passed the screening. {_what_helps(search, families, data, threshold)}",
+        NoConsensusWarning,
+    )
+
+
+def _what_helps(search: ModelSearch, families: list[Family], data: FloatArray, threshold: float | None) -> str:
+    """One sentence or two."""
+    size, n_different = max(one.model.sample_size for one in families), len(np.unique(data, axis=0))
+    if n_different < _FEW * size:
+        repeated = "" if n_different == len(data) else f", {n_different} of them different"
+        return (
+            f"X has {len(data)} elements{repeated}, and {size} of them determine a model: too few others are left to "
+            "tell a model from chance. More elements are needed."
+        )
+    if threshold is None:
+        return "The models are too weak at every threshold that was tried; if you know the noise, give a threshold."
+    if not search.n_tested:
+        return (
+            "Each sample that was drawn is degenerate, as repeated elements are, or elements on one line where circles "
+            "or planes are looked for."
+        )
+    proposal = proposal_of(families, data)
+    if proposal is None:
+        return (
+            "No other threshold does better: as far as the data show, all of it is chance, or models have too few "
+            f"elements. {_other_samples(search)}"
+        )
+    if far_above(threshold, proposal):
+        return f"A larger threshold may help (the data suggest {proposal:.2g})."
+    if far_above(proposal, threshold):
+        return f"A smaller threshold may help (the data suggest {proposal:.2g})."
+    return f"Another threshold may help (the data suggest {proposal:.2g}). {_other_samples(search)}"
+
+
+def _other_samples(search: ModelSearch) -> str:
+    """Advice about samples: more are of use only where the user limited their number."""
+    given = search.settings.n_samples
+    more = "" if given == "auto" else f'more samples than n_samples={given}, or n_samples="auto", or '
+    return f"If you know better, try {more}samples of another kind (sampling)."
+
+
+def warn_of_pieces(structures: Structures, families: list[Family], data: FloatArray) -> None:
+    """Warn of models that lie side by side, if the threshold is far too small: they are pieces of one structure."""
+    beside, thresholds = structures.n_beside_another(), structures.thresholds
+    proposal = proposal_of(families, data)
+    if proposal is not None and far_above(float(thresholds[0]), proposal):
+        warn_user(
+            f"threshold={thresholds[0]:g} is far below what the data suggest, about {proposal:.2g}: {beside} of the "
+            f"{len(thresholds)} models lie within {BESIDE:g} thresholds of another one, as pieces of one structure "
+            "do.",
+            ThresholdWarning,
+        )

@@ -21,8 +21,7 @@ from biconsensus._checks import (
 )
 from biconsensus._names import parameters
 from biconsensus.errors import InputError
-from biconsensus.fitting._advice import warn_of_nothing, warn_of_pieces
-from biconsensus.fitting._describe import Extent, covariance_of, extent_of
+from biconsensus.fitting._describe import Extent, covariance_of, extent_of, warn_of_nothing, warn_of_pieces
 from biconsensus.fitting._groups import Found
 from biconsensus.fitting._search import consensus_of, fitted_labels, labels_of, members_of, searched
 from biconsensus.fitting._settings import (
@@ -219,7 +218,7 @@ class MultiModelFitter(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.pool_, self.support_ = self.consensus_.pool, list(self.consensus_.candidates)
         if not found:
             warn_of_nothing(search, families, data, threshold)
-        elif threshold is not None and not search.uneven:
+        elif threshold is not None and not search.uneven and 2 * structures.n_beside_another() > len(found):
             warn_of_pieces(structures, families, data)
         return self
 

@@ -93,6 +93,9 @@ SETTINGS = {
     "evidence": "models",
 }
 """What a consensus of models says of itself: a majority of the hypotheses, judged by the number of false alarms."""
+BESIDE = 5.0
+"""Thresholds from another model within which a piece of the same structure lies: where the threshold is a tenth of what
+it should be, two pieces are four thresholds apart in the median (Gaussian noise)."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,14 @@ class Structures:
     def explained(self) -> BoolArray:
         """(m,) elements within the band of any model."""
         return np.asarray((self.residuals <= self.bands).any(1), bool)
+
+    def n_beside_another(self) -> int:
+        """Models that lie so near to another one that the two may be pieces of one structure."""
+        beside = 0
+        for t, threshold in enumerate(self.thresholds):
+            own = np.delete(self.residuals[self.labels == t], t, axis=1)
+            beside += bool(own.size) and bool(np.median(own, axis=0).min() <= BESIDE * threshold)
+        return beside
 
     def covered(self) -> int | None:
         """The model that lies most within the own scale of others, if more than half of it does."""
