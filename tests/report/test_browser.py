@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 import biconsensus as bc
 from biconsensus.models import get_model
@@ -401,6 +402,21 @@ def test_axes_say_where_the_data_ends(open_report: Callable[..., Any], blobs: An
         page.click('button[aria-label="Save the picture elements as SVG"]')
     written = [node.text for node in ET.parse(caught.value.path()).getroot().iter() if node.tag.endswith("text")]
     assert written == ["left to right", "-2", "1,230", "up", "0.25", "0.5"]
+
+
+def test_one_group_is_not_compared_with_others(open_report: Callable[..., Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    pool = bc.Pool.from_labels([KMeans(k, n_init=1, random_state=k).fit_predict(X) for k in (2, 2, 3, 3, 4, 5)])
+    consensus = bc.ConsensusClustering().fit_labels(pool, X).consensus_
+    assert len(consensus) == 1
+    page = open_report(consensus, X=X).page
+    assert page.is_hidden("#features")
+    page.click("#more")
+    page.wait_for_selector("body[data-ready]")
+    assert page.is_visible("#features")
+    page.click("#fewer")
+    page.wait_for_selector("body[data-ready]")
+    assert page.is_hidden("#features")
 
 
 def test_an_element_and_a_source_tell_their_story(open_report: Callable[..., Any]) -> None:

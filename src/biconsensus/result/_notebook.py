@@ -68,7 +68,7 @@ def _no_groups(consensus: Consensus, of_data: str | None) -> str:
     return (
         f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
         f"(decided by the {data}{f'; {of_data}' if of_data else ''})."
-    ) + "".join(f" Without the {data}, the sources agree best on {n} groups (n_groups={n})." for n in numbers)
+    ) + "".join(f" Without the {data}, the sources agree best on {n} groups; n_groups={n} gives them." for n in numbers)
 
 
 def _found_and_decided(consensus: Consensus) -> str:

@@ -101,10 +101,11 @@ function features() {
   if (!found) return;
   shows(() => {
     const groups = found.groups[state.point], wanted = state.group !== null && state.group >= 0 ? [state.group] : [...groups.keys()].slice(0, 12);
+    at("features").hidden = !wanted.some((group) => (groups[group] || []).length);  // one group has no others
     at("features-table").replaceChildren(...wanted.flatMap((group) => (groups[group] || []).slice(0, state.group === null ? 3 : 6).map(([feature, apart, inside, outside], k) =>
       make("tr", { class: "link", onclick: () => select(group) }, make("td", {}, ...(k === 0 ? [swatch(group), " " + groupName(group)] : [])), make("td", { text: found.names[feature] }),
         make("td", { class: "number", text: (apart > 0 ? "+" : "") + number(apart, 2) }), make("td", { class: "number", text: number(inside) }), make("td", { class: "number", text: number(outside) })))));
-  }, at("features"));
+  }, at("view"));
 }
 function details() {
   at("close-element").addEventListener("click", () => { shown.element = null; at("element").hidden = true; });
