@@ -129,6 +129,24 @@ def test_the_columns_of_a_table_of_edges_are_found_by_name_and_nodes_stay_whole_
     assert graph.adjacency.toarray().tolist() == [[0, 0.5, 0], [0.5, 0, 1.5], [0, 1.5, 0]]
 
 
+@pytest.mark.parametrize(
+    ("names", "total"), [(("id", "source", "target"), 4), (("id", "from_node", "to_node", "calls"), 10)]
+)
+def test_what_stands_before_the_ends_is_no_weight(names: tuple[str, ...], total: float) -> None:
+    columns = dict(zip(names, ([7, 8], ["a", "b"], ["b", "c"], [2, 3]), strict=False))
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        graph = read_graph(frame)
+        assert graph.names == ["a", "b", "c"]
+        assert graph.adjacency.sum() == total
+
+
+def test_points_are_no_links() -> None:
+    points = np.random.default_rng(0).normal(size=(20, 2))
+    for table in (points, np.column_stack([points, np.ones(20)])):
+        with pytest.raises(InputError, match=r"hold numbers such as 0\.1257.*cluster points with ConsensusClustering"):
+            read_graph(table)
+
+
 def test_nodes_of_an_array_with_weights_stay_whole_numbers() -> None:
     assert [repr(name) for name in read_graph(np.array([[3, 1, 0.5], [1, 2, 1.5]])).names] == ["3", "1", "2"]
     assert read_graph(np.array([[0.5, 1.0], [1.0, 2.0], [2.0, 0.5], [1.0, 3.0]])).names == [0.5, 1, 2, 3]

@@ -287,7 +287,7 @@ def _edge_list(data: bytes, name: str, weight: str | None) -> FileContent:
     square = _square_table([cells for _, cells in lines])
     if square is not None:
         return FileContent(square[0], weight, square[1])
-    one, other = _places_of_ends(lines[0][1] if lines else [])
+    one, other = places_of_ends(lines[0][1] if lines else [])
     column = other + 1
     for number, cells in lines:
         if len(cells) <= other or not (cells[one] and cells[other]):
@@ -340,7 +340,7 @@ def _named_adjacency(lines: Sequence[tuple[int, list[str]]], name: str) -> NDArr
     return np.array([[float(cell) for cell in cells[1:]] for _, cells in lines])
 
 
-def _places_of_ends(first: list[str]) -> tuple[int, int]:
+def places_of_ends(first: list[str]) -> tuple[int, int]:
     """The columns of the two ends: those that a first line calls so, or else the first two."""
     named = [place for place, cell in enumerate(first) if names_an_end(cell)]
     return (named[0], named[1]) if len(named) > 1 else (0, 1)
@@ -358,7 +358,7 @@ def _weight_column(header: list[str], weight: str | None, usual: int) -> int:
 
 def _is_header(cells: list[str], below: list[tuple[int, list[str]]]) -> bool:
     """Whether a first line names columns: by known names, or by words above numbers and names of no node below."""
-    if all(names_an_end(cells[place]) for place in _places_of_ends(cells)):
+    if all(names_an_end(cells[place]) for place in places_of_ends(cells)):
         return True
     further = cells[2:3]
     if further and (further[0] == "" or further[0].startswith("{") or is_number(further[0])):

@@ -24,7 +24,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 
 from biconsensus._words import counted
 from biconsensus.errors import InputError, InputTypeError, UnknownNameError
-from biconsensus.graphs._files import HEADERS, read_graph_file
+from biconsensus.graphs._files import places_of_ends, read_graph_file
 from biconsensus.protocols import BoolArray, FloatArray, IntArray
 
 __all__ = ["Graph", "read_graph", "sum_of_graphs", "union_nodes"]
@@ -222,18 +222,30 @@ def _edge_rows(edges: Any, weight: str | None) -> list[Any]:
         return list(edges)
     rows: list[Any] = np.asarray(edges).tolist()
     if getattr(edges, "dtype", np.dtype(object)).kind == "f":
+        _check_are_no_points(np.asarray(edges))
         return [tuple(int(x) if k < 2 and x.is_integer() else x for k, x in enumerate(row)) for row in rows]
     return rows
+
+
+def _check_are_no_points(edges: FloatArray) -> None:
+    """An error for coordinates of points: numbers with fractions, most of which come once, link nothing."""
+    ends = edges[:, :2] if edges.ndim == 2 else edges[:0]
+    fractions = np.argwhere(ends % 1 != 0)
+    if len(fractions) and 2 * np.unique(ends).size > ends.size:
+        first = edges[tuple(fractions[0])]
+        raise InputError(
+            f"graph: the first two columns of an array are the nodes of each edge, but hold numbers such as {first:g}, "
+            "most of them once; give whole numbers or text, or cluster points with ConsensusClustering."
+        )
 
 
 def _edge_columns(frame: Any, weight: str | None) -> list[list[Any]]:
     """Both ends and, where there is one, the weight: by the names of the columns, or in their order."""
     names = [str(name) for name in getattr(frame, "column_names", frame.columns)]
     lower = [name.lower() for name in names]
-    ends = [k for k, name in enumerate(lower) if name in HEADERS]
-    order = list(range(len(names)))
-    if len(ends) == 2:
-        order = ends + [k for k in order if k not in ends]
+    one, other = places_of_ends(names)
+    # what stands before the ends, as ids do, is no weight
+    order = [one, *range(other, len(names))]
     if weight is None:
         order = order[:2]
     elif weight in names or weight.lower() in lower:
