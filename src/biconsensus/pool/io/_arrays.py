@@ -87,25 +87,23 @@ def _loaded(source: Path | BytesIO, key: str, name: str) -> dict[str, NDArray[An
         raise FileFormatError(f"{name}: cannot be read as a NumPy array: {why}.") from None
 
 
-def read_parquet(source: Path | BytesIO, name: str | None = None) -> dict[str, NDArray[Any]]:
+def read_parquet(source: Path | BytesIO, name: str) -> dict[str, NDArray[Any]]:
     """Columns of a Parquet file or folder: small integers stay small, missing cells are masked or None."""
-    name = name or str(source)
-    pa, parquet = need("pyarrow", "tables"), need("pyarrow.parquet", "tables")
-    try:
-        table = parquet.read_table(source)
-    except (pa.ArrowException, OSError) as error:
-        raise FileFormatError(f"{name}: cannot be read as Parquet: {error}") from None
-    return _arrow_columns(table, name)
+    return _read_arrow("parquet", "Parquet", source, name)
 
 
-def read_feather(source: Path | BytesIO, name: str | None = None) -> dict[str, NDArray[Any]]:
+def read_feather(source: Path | BytesIO, name: str) -> dict[str, NDArray[Any]]:
     """Columns of a Feather file, which is an Arrow file, as those of a Parquet file."""
-    name = name or str(source)
-    pa, feather = need("pyarrow", "tables"), need("pyarrow.feather", "tables")
+    return _read_arrow("feather", "a Feather file", source, name)
+
+
+def _read_arrow(module: str, form: str, source: Path | BytesIO, name: str) -> dict[str, NDArray[Any]]:
+    """Columns of a file that a module of pyarrow reads."""
+    pa, reader = need("pyarrow", "tables"), need(f"pyarrow.{module}", "tables")
     try:
-        table = feather.read_table(source)
+        table = reader.read_table(source)
     except (pa.ArrowException, OSError) as error:
-        raise FileFormatError(f"{name}: cannot be read as a Feather file: {error}") from None
+        raise FileFormatError(f"{name}: cannot be read as {form}: {error}") from None
     return _arrow_columns(table, name)
 
 
