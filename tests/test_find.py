@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import biconsensus as bc
-from biconsensus.errors import NoConsensusWarning
+from biconsensus.errors import InputTypeError, NoConsensusWarning
 from biconsensus.find import Search, solve, trace
 from tests.helpers.strategies import (
     dense_gain,
@@ -378,3 +378,9 @@ def test_sources_that_put_everything_together_are_told_apart_from_none():
     with pytest.warns(NoConsensusWarning, match="every source puts all of its elements, or nearly all, into one group"):
         assert len(bc.find_consensus([[0] * 40] * 3)) == 0
     assert len(bc.find_consensus([[0] * 40] * 3, quorum=0.5)) == 1
+
+
+@pytest.mark.parametrize("second", [[0, 1] * 4, np.arange(8) % 2, "labels.csv"])
+def test_a_second_grouping_in_place_of_the_smallest_size_is_pointed_out(second):
+    with pytest.raises(InputTypeError, match=r"find_consensus\(\[first, second\]\)"):
+        bc.find_consensus([0, 1] * 4, second)

@@ -23,7 +23,7 @@ X = np.random.default_rng(0).random((20, 2))
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: bc.find_consensus(*L), "min_elements must be a whole number"),
+        (lambda: bc.find_consensus(*L), "takes all groupings as its first argument"),
         (lambda: bc.find_consensus(L, n_clusters=2), "'n_clusters'; use n_groups"),
         (lambda: bc.find_consensus(L, k=2), "'k'; use n_groups"),
         (lambda: bc.find_consensus(labels=L), "'labels'; use pool"),

@@ -48,7 +48,7 @@ def check_choice(what: str, name: object, valid: Iterable[str]) -> str:
 def check_count(what: str, value: object, low: int = 1) -> int:
     """Whole number not below `low`."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputTypeError(f"{what} must be a whole number, got {value!r} ({type(value).__name__}).")
+        raise InputTypeError(f"{what} must be a whole number, got {value!r:.60} ({type(value).__name__}).")
     if value < low:
         raise InputError(f"{what} must be at least {low}, got {value}.")
     return int(value)

@@ -30,7 +30,7 @@ from biconsensus._work import shown
 from biconsensus.engines._chunks import is_streamed
 from biconsensus.engines._dask import find_distributed, is_dask
 from biconsensus.engines._local import pool_from_stream
-from biconsensus.errors import InputError, NoConsensusWarning
+from biconsensus.errors import InputError, InputTypeError, NoConsensusWarning
 from biconsensus.matrix._condensed import Condensed
 from biconsensus.matrix._matrix import PreferenceMatrix
 from biconsensus.methods._greedy import Extraction, bicluster, is_large
@@ -392,6 +392,11 @@ def find_consensus(
     >>> bc.find_consensus(base).labels
     array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     """
+    if hasattr(min_elements, "__len__"):
+        raise InputTypeError(
+            "find_consensus takes all groupings as its first argument, find_consensus([first, second]); the second "
+            f"argument is min_elements, a whole number, got {type(min_elements).__name__}."
+        )
     search = Search(
         quorum=quorum,
         n_groups=n_groups,

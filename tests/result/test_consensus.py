@@ -458,3 +458,13 @@ def test_a_result_is_not_kept_under_the_name_of_a_table(result, tmp_path, name) 
 def test_a_summary_of_one_element_and_one_source_is_in_the_singular() -> None:
     said = bc.find_consensus([[0, 0, 1, 2]], quorum=0.5, min_elements=1, min_candidates=1).summary
     assert "a group needs 1 element and 1 of 1 source;" in said
+
+
+def test_parts_of_a_result_are_shown_in_one_line():
+    found = bc.find_consensus([[0] * 8 + [1] * 8] * 4 + [[0] * 4 + [1] * 4 + [2] * 4 + [3] * 4] * 4, min_elements=4)
+    shown = [repr(part) for part in (found.biclusters[0], found.confidence(), found.path, found.path.points[0])]
+    assert shown[0] == "Bicluster(8 elements, 4 candidates, gain 16)"
+    assert shown[1].startswith("Confidence(16 elements, mean 0.")
+    assert shown[2].endswith("numbers of groups: 2, 4)")
+    assert shown[3].startswith("PathGroups(4 groups at quorum 0.9, score ")
+    assert all("\n" not in line and len(line) < 120 for line in shown)

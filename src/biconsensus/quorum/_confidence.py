@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.matrix._groups import values_at
 from biconsensus.pool._rows import gather
@@ -32,6 +33,12 @@ class Confidence:
     """(m,) for each element; 0 for those in no group."""
     groups: FloatArray
     """(T,) for each group: the mean over its elements."""
+
+    def __repr__(self) -> str:
+        """One line: the mean over the elements, and each group."""
+        mean = float(self.elements.mean()) if self.elements.size else 0.0
+        groups = ", ".join(f"{value:.2f}" for value in self.groups[:10]) + (", ..." if self.groups.size > 10 else "")
+        return f"Confidence({counted(self.elements.size, 'element')}, mean {mean:.2f}; groups {groups or 'none'})"
 
 
 def confidence(consensus: Consensus) -> Confidence:

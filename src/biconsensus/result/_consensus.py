@@ -56,6 +56,11 @@ class Bicluster:
     """Indices into the candidates of the pool."""
     gain: float
 
+    def __repr__(self) -> str:
+        """One line: how many elements and candidates, and the gain."""
+        sizes = f"{counted(self.elements.size, 'element')}, {counted(self.candidates.size, 'candidate')}"
+        return f"Bicluster({sizes}, gain {self.gain:.4g})"
+
 
 class Answered(NamedTuple):
     """What a person said of two elements."""

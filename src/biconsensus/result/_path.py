@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biconsensus._words import counted
 from biconsensus.errors import InputError
 from biconsensus.matrix._groups import Blocks
 from biconsensus.methods._joint import columns_of
@@ -45,6 +46,10 @@ class PathGroups:
     row_labels: SmallIntArray | None = None
     """(r,) the same as `rows`, and for each other row the group where its candidates are most likely, where known."""
 
+    def __repr__(self) -> str:
+        """One line: the quorum, how many groups, and the score."""
+        return f"PathGroups({counted(len(self), 'group')} at quorum {self.quorum:.3g}, score {self.score:.4g})"
+
     def __len__(self) -> int:
         """Number of groups."""
         return self.gains.size
@@ -66,6 +71,11 @@ class ConsensusPath:
     points: tuple[PathGroups, ...]
     weights: FloatArray
     """(n,) weights of the candidates in the search of all points."""
+
+    def __repr__(self) -> str:
+        """One line: how many points, and the numbers of groups that they have."""
+        numbers = ", ".join(str(number) for number in sorted({len(point) for point in self.points}))
+        return f"ConsensusPath({counted(len(self.points), 'point')}, numbers of groups: {numbers})"
 
     def at(self, quorum: float | None = None, n_groups: int | None = None) -> PathGroups:
         """The point of a quorum, or the best one with a number of groups."""
