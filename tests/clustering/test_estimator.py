@@ -227,7 +227,7 @@ def test_noise_is_one_group_and_the_sentence_says_so(law, shape):
     assert "No groups that chance does not explain" in model.consensus_.summary
     # what the sources alone would say is told beside it, and can be had
     alone = model.consensus_.extraction["alternatives"][0]["n_groups"]
-    assert f"the sources agree best on {alone} groups; n_groups={alone} gives them." in model.consensus_.summary
+    assert f"the sources agree best on {alone} groups; n_groups={alone} gives that number." in model.consensus_.summary
     assert bc.ConsensusClustering(n_groups=alone, random_state=0).fit(X).n_clusters_ == alone
     assert model.consensus_.significance.tolist() == [0.0]
 

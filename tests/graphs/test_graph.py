@@ -142,7 +142,7 @@ def test_what_stands_before_the_ends_is_no_weight(names: tuple[str, ...], total:
 
 def test_points_are_no_links() -> None:
     points = np.random.default_rng(0).normal(size=(20, 2))
-    for table in (points, np.column_stack([points, np.ones(20)])):
+    for table in (points, np.column_stack([points, np.ones(20)]), pd.DataFrame(points), points.tolist()):
         with pytest.raises(InputError, match=r"hold numbers such as 0\.1257.*cluster points with ConsensusClustering"):
             read_graph(table)
 

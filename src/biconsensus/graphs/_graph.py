@@ -211,6 +211,8 @@ def from_edge_list(
             ends[k, side] = index.setdefault(name, len(index))
         if len(row) == 3 and weight is not None:
             weights[k] = edge_weight(row[2].get(weight, 1.0) if isinstance(row[2], Mapping) else row[2], k)
+    if not closed:
+        _check_are_no_points(list(index), len(rows))
     return from_ends(ends[:, 0], ends[:, 1], weights, list(index))
 
 
@@ -222,19 +224,16 @@ def _edge_rows(edges: Any, weight: str | None) -> list[Any]:
         return list(edges)
     rows: list[Any] = np.asarray(edges).tolist()
     if getattr(edges, "dtype", np.dtype(object)).kind == "f":
-        _check_are_no_points(np.asarray(edges))
         return [tuple(int(x) if k < 2 and x.is_integer() else x for k, x in enumerate(row)) for row in rows]
     return rows
 
 
-def _check_are_no_points(edges: FloatArray) -> None:
+def _check_are_no_points(names: list[Hashable], n_edges: int) -> None:
     """An error for coordinates of points: numbers with fractions, most of which come once, link nothing."""
-    ends = edges[:, :2] if edges.ndim == 2 else edges[:0]
-    fractions = np.argwhere(ends % 1 != 0)
-    if len(fractions) and 2 * np.unique(ends).size > ends.size:
-        first = edges[tuple(fractions[0])]
+    first = next((name for name in names if isinstance(name, float) and not name.is_integer()), None)
+    if first is not None and len(names) > n_edges:
         raise InputError(
-            f"graph: the first two columns of an array are the nodes of each edge, but hold numbers such as {first:g}, "
+            f"graph: the first two columns of a table are the nodes of each edge, but hold numbers such as {first:g}, "
             "most of them once; give whole numbers or text, or cluster points with ConsensusClustering."
         )
 

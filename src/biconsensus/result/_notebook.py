@@ -64,11 +64,15 @@ def sentence_of(consensus: Consensus, tested: bool = True) -> str:
 def _no_groups(consensus: Consensus, of_data: str | None) -> str:
     """That chance explains all groups, and how many the sources would have."""
     data = consensus.settings.get("evidence", "pool")
-    numbers = [other["n_groups"] for other in consensus.extraction.get("alternatives", [])]
-    return (
+    said = [
         f"No groups that chance does not explain: all {consensus.labels.size:,} elements are one group "
         f"(decided by the {data}{f'; {of_data}' if of_data else ''})."
-    ) + "".join(f" Without the {data}, the sources agree best on {n} groups; n_groups={n} gives them." for n in numbers)
+    ]
+    numbers = [other["n_groups"] for other in consensus.extraction.get("alternatives", [])]
+    said += [
+        f"Without the {data}, the sources agree best on {n} groups; n_groups={n} gives that number." for n in numbers
+    ]
+    return " ".join(said)
 
 
 def _found_and_decided(consensus: Consensus) -> str:
