@@ -83,8 +83,8 @@ LEVEL_ON_DIRECTION = (4.0, 8.0), (1.5, 1.0)
 script)."""
 CAP_ON_DIRECTION = 8.0
 """Standard errors beyond the level that count of one border on a direction. Levels differ there, so what lies beyond is
-limited: a true border gains the same whether its groups are large or small. Chosen on fresh real sets, which hardly tell
-7 from 14 (docs/tried/meaning.md); `levels` of the same script shows imitations."""
+limited: a true border gains the same whether its groups are large or small. Chosen on fresh real sets, where 7 and 14
+are nearly the same (docs/tried/meaning.md); `levels` of the same script shows imitations."""
 LEVEL_POINTS = 200
 """Points of two groups from which on the level between them grows as the root of their number, as false valleys do:
 other groups take a fixed share of what lies between two parts of one cloud (benchmarks/tuning/points.py)."""
